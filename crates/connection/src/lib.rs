@@ -32,8 +32,7 @@ pub use exchange::{Exchange, Reply};
 pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;
 pub use prologue::{
-    ClearTextFault, ClearTextRemedy, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol,
-    Route, StartTls,
+    ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, StartTls,
 };
 pub use recorder::{MessageLog, Recorder};
 pub use target::{Target, TargetError};

@@ -13,7 +13,7 @@ use crate::verdict::worst_first;
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
 pub fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|find| find(case)).collect();
+    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|rule| rule.findings(case)).collect();
     worst_first(&mut findings);
     findings
 }

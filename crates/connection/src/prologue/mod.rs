@@ -15,7 +15,7 @@ use reprise_model::{FailureClass, Phase};
 use crate::fault::Fault;
 
 pub(crate) use dialogue::Unexpected;
-pub use fault::{ClearTextFault, ClearTextRemedy, Message, Peer, Problem};
+pub use fault::{ClearTextFault, Message, Peer, Problem};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
 pub use route::Route;

@@ -1,9 +1,9 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_probe::diagnose::Step;
+use reprise_probe::diagnose::{ExperimentRun, Step};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
 
@@ -47,26 +47,23 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
     separated_by: &["fill"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 1, find: of_experiments }),
+    examined: Some(Rule { rank: 1, find: ExaminedRule::EachRun("fill", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let found = examined.runs("fill").filter_map(|run| {
-        let confidence = examined.loses(run)?;
-        let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
-        if between == 0 {
-            return None;
-        }
-        let between = connections(between as u64);
-        let title = format!("A session of {} is gone after {between}", mechanism(run.asked));
-        let offered = run.all().filter(|seen| seen.observation.offered.is_some());
-        let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
-        let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
-        let finding = CAUSE.finding(severity, confidence, title).by_design();
-        Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
-    });
-    found.collect()
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let confidence = examined.loses(run)?;
+    let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
+    if between == 0 {
+        return None;
+    }
+    let between = connections(between as u64);
+    let title = format!("A session of {} is gone after {between}", mechanism(run.asked));
+    let offered = run.all().filter(|seen| seen.observation.offered.is_some());
+    let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
+    let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
+    let finding = CAUSE.finding(severity, confidence, title).by_design();
+    Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
 }
 
 #[cfg(test)]

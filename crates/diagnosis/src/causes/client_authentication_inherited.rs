@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{ClientAuthentication, Facts, Kind};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -36,15 +36,16 @@ No time. Whoever holds the session is that client until it expires, even if the 
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 12, find: of_measurement }),
+    measured: Some(Rule { rank: 12, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let all = case.conclusive_series();
     let sends = |series: &Series<'_>| series.asked.kind == Kind::Full && series.with(is_sent) > 0;
     let accounts: Vec<String> = all.iter().filter(|it| sends(it)).flat_map(|full| accounts(full, &all)).collect();
-    if accounts.is_empty() { Vec::new() } else { vec![finding(case, accounts)] }
+    let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
+    (!accounts.is_empty()).then(|| case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(accounts))
 }
 
 fn is_requested(facts: &Facts) -> bool {
@@ -67,11 +68,6 @@ fn inherits(series: &Series<'_>) -> bool {
     // An external PSK is the client's own proof, and no session's.
     let is_resumed = |facts: &Facts| !matches!(facts.kind, Kind::Full | Kind::Psk);
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
-}
-
-fn finding(case: &Case<'_>, evidence: Vec<String>) -> Finding {
-    let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
-    case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(evidence)
 }
 
 /// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{ClientAuthentication, Facts, Observation};
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, MeasuredRule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -30,17 +30,17 @@ openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c Certi
     advice: "Set one with --cert FILE --key FILE: the responses are errors, from which nothing follows for resumption.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 1, find: of_measurement }),
+    measured: Some(Rule { rank: 1, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let asked_in_vain = || case.samples().filter(|(_, facts)| is_asked_in_vain(facts));
     let asked = asked_in_vain().count() as u64;
     let refused: Vec<&Observation> = asked_in_vain().map(|(seen, _)| seen).filter(|seen| !seen.is_answered_well()).collect();
     // A server that asks and does not insist answers well.
     if refused.is_empty() || (refused.len() as u64) < asked {
-        return Vec::new();
+        return None;
     }
     let status = refused.iter().find_map(|seen| seen.http_status).unwrap_or_default();
     let evidence = format!(
@@ -49,7 +49,7 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
         connections(case.samples().count() as u64)
     );
     let title = "The server requests a client certificate, and the client has none";
-    vec![case.found(&CAUSE, Severity::Risk, Confidence::Likely, title).because([evidence])]
+    Some(case.found(&CAUSE, Severity::Risk, Confidence::Likely, title).because([evidence]))
 }
 
 fn is_asked_in_vain(facts: &Facts) -> bool {

@@ -9,8 +9,9 @@
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Facts, PskMode, Version};
+use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix, fix};
+use super::{Cause, Rule, client_fix, fix, ExaminedRule, MeasuredRule};
 use crate::client::case::{ClientCase, named};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, evidence};
 use crate::figures::connections;
@@ -50,14 +51,23 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
     separated_by: &["both-psk-modes", "psk-ke"],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 11, find: of_measurement }),
-    examined: Some(Rule { rank: 2, find: of_experiments }),
+    measured: Some(Rule { rank: 11, find: MeasuredRule::Once(of_measurement) }),
+    examined: Some(Rule { rank: 2, find: ExaminedRule::EachRun("both-psk-modes", of_experiments) }),
     watched: Some(Rule { rank: 4, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    if is_the_cause(case) { vec![finding(case)] } else { Vec::new() }
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    if !is_the_cause(case) {
+        return None;
+    }
+    let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
+    let evidence = [
+        format!("psk_ke on 0 of {}", connections(tls13(case).count() as u64)),
+        "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
+    ];
+    let remedy = Remedy::general("--psk-mode both lets the server choose");
+    Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).fixed_by(vec![remedy]))
 }
 
 /// Whether sessions of TLS 1.3 could only be resumed in a way in which none was.
@@ -74,32 +84,15 @@ fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {
     well.map(|(_, facts)| facts).filter(|facts| facts.version == Version::Tls13)
 }
 
-fn finding(case: &Case<'_>) -> Finding {
-    let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
-    let all = connections(tls13(case).count() as u64);
-    CAUSE
-        .finding(Severity::Note, Confidence::Certain, title)
-        .because([
-            format!("psk_ke on 0 of {all}"),
-            "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
-        ])
-        .fixed_by(vec![Remedy::general("--psk-mode both lets the server choose")])
-}
-
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
-        let confidence = examined.gains(run)?;
-        let resumed = run.seen.iter().find(|seen| came(seen) == Some(ResumptionOutcome::Resumed))?;
-        let mode = resumed.observation.facts()?.psk_mode?;
-        (mode == PskMode::PskKe).then(|| {
-            let title = "The server resumes with psk_ke alone, which common clients do not offer";
-            let finding = CAUSE.finding(Severity::Fault, confidence, title);
-            // The cause's own remedies let a server take psk_ke, which this one does.
-            let remedy = Remedy::general("Let the server accept psk_dhe_ke, the mode that clients offer");
-            finding.because(evidence(run)).fixed_by(vec![remedy])
-        })
-    };
-    examined.runs("both-psk-modes").filter_map(finding).collect()
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let confidence = examined.gains(run)?;
+    let resumed = run.seen.iter().find(|seen| came(seen) == Some(ResumptionOutcome::Resumed))?;
+    let mode = resumed.observation.facts()?.psk_mode?;
+    let title = "The server resumes with psk_ke alone, which common clients do not offer";
+    // The cause's own remedies let a server take psk_ke, which this one does.
+    let remedy = Remedy::general("Let the server accept psk_dhe_ke, the mode that clients offer");
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence(run)).fixed_by(vec![remedy]);
+    (mode == PskMode::PskKe).then_some(finding)
 }
 
 /// RFC 9846 §4.3.9.

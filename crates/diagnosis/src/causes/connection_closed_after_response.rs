@@ -3,7 +3,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -31,21 +31,21 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 23, find: of_measurement }),
+    measured: Some(Rule { rank: 23, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let closed = case.samples().filter(|(observation, _)| observation.next_request.is_none()).count();
     if !case.keeps_alive || closed == 0 {
-        return Vec::new();
+        return None;
     }
     let all = connections(case.samples().count() as u64);
     let title = format!(
         "The server closes {closed} of {all} after the first response: no further request is possible on \
         them"
     );
-    vec![case.found(&CAUSE, Severity::Note, Confidence::Certain, title)]
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, Kind, Version};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule, MeasuredRule};
 use crate::diagnose::examined::Examined;
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -51,49 +51,35 @@ The size stands in what `s_client` prints of each ticket:
     separated_by: &["early-data"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 16, find: of_measurement }),
-    examined: Some(Rule { rank: 3, find: of_experiments }),
+    measured: Some(Rule { rank: 16, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
+    examined: Some(Rule { rank: 3, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let all = case.conclusive_series();
-    let allows_none = |early: &&Series<'_>| allowed(early) == 0 && early.with(gives_ticket) > 0;
-    all.iter()
-        .filter(|series| series.asked.kind == Kind::Early)
-        .filter(allows_none)
-        .map(|early| finding(case, early))
-        .collect()
-}
-
-/// How many were given a ticket that allows early data, be it too little for the request.
-fn allowed(early: &Series<'_>) -> usize {
-    early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count()
-}
-
-fn gives_ticket(facts: &Facts) -> bool {
-    facts.tickets.count > 0
-}
-
-fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
+fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+    // Be it too little for the request.
+    let allowed = early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count();
+    let gives_ticket = |facts: &Facts| facts.tickets.count > 0;
+    if !early.is_early_data_with(gives_ticket) || allowed > 0 {
+        return None;
+    }
     let title = format!("{} tickets arrive, but none allows early data", early.asked.tls);
-    let tickets = connections(early.with(gives_ticket));
-    case.found(&CAUSE, Severity::Note, Confidence::Certain, title)
-        .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])
+    let evidence = format!("Tickets on {}, max_early_data_size above 0 on {allowed}", connections(early.with(gives_ticket)));
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because([evidence]))
 }
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let resumes = examined.always_resumes(Asked { tls: Version::Tls13, kind: Kind::Ticket });
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
     let giving: Vec<_> = facts.filter(|facts| facts.tickets.count > 0).collect();
     let allows = |bytes: Option<u32>| bytes.is_some_and(|bytes| bytes > 0);
     let allowed = giving.iter().any(|facts| facts.tickets.iter().any(|ticket| allows(ticket.max_early_data)));
     if !resumes || giving.is_empty() || allowed {
-        return Vec::new();
+        return None;
     }
     let title = "TLS 1.3 tickets resume, and none allows early data";
     let evidence = [format!("Tickets on {}, max_early_data_size above 0 on none", connections(giving.len() as u64))];
-    vec![CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).by_design()]
+    Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).by_design())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{FaultName, Kind, Observation, Purpose};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -29,16 +29,16 @@ fix("GnuTLS", "", "call gnutls_record_recv_early_data after the handshake"),
 fix("rustls", "", "read ServerConnection::early_data() before the plaintext of the connection"),],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 20, find: of_measurement }),
+    measured: Some(Rule { rank: 20, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let samples = case.observations.iter().filter(|seen| seen.purpose == Purpose::Sample);
     let early: Vec<&Observation> = samples.filter(|seen| seen.asked.kind == Kind::Early).collect();
     let unanswered = early.iter().filter(|seen| seen.outcome == Err(FaultName::EarlyDataUnanswered)).count();
     if unanswered == 0 {
-        return Vec::new();
+        return None;
     }
     let all = connections(early.len() as u64);
     let mut evidence = vec![format!("No response on {unanswered} of {all} that sent early data")];
@@ -49,7 +49,7 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     // Where nothing else is answered either, it may be the service.
     let confidence = if answered > 0 { Confidence::Likely } else { Confidence::Possible };
     let title = "The server accepts early data and does not answer it";
-    vec![case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence)]
+    Some(case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence))
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix};
+use super::{Cause, Rule, client_fix, ExaminedRule};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
@@ -43,36 +44,31 @@ Full handshakes, or failures, for clients of which some connections have the ext
     separated_by: &["without-extended-master-secret", "with-extended-master-secret"],
     severities: &[Severity::Fault, Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 5, find: of_experiments }),
+    examined: Some(Rule { rank: 5, find: ExaminedRule::EachRun("without-extended-master-secret", of_experiments) }),
     watched: Some(Rule { rank: 12, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for run in examined.runs("without-extended-master-secret") {
-        // A server that knows the extension not at all has nothing to compare.
-        let knows =
-            run.seen.first().and_then(|seen| seen.observation.facts()).is_some_and(|facts| facts.extended_master_secret);
-        let offered = run.seen.iter().filter_map(came).next();
-        let (severity, confidence, title) = match offered {
-            Some(ResumptionOutcome::Resumed) if knows => (
-                Severity::Risk,
-                Confidence::Likely,
-                "resumes a session without the extended master secret that it was made with",
-            ),
-            Some(ResumptionOutcome::Refused) if knows && examined.always_resumes(run.asked) => (
-                Severity::Note,
-                Confidence::Possible,
-                "answers a resumption without extended_master_secret with a full handshake, not with an alert",
-            ),
-            _ => continue,
-        };
-        let title = format!("{}: the server {title}", mechanism(run.asked));
-        let finding = CAUSE.finding(severity, confidence, title);
-        found.push(finding.because(by_outcome(&run.seen).chain([RFC.to_owned()])));
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    // A server that knows the extension not at all has nothing to compare.
+    if !run.seen.first()?.observation.facts()?.extended_master_secret {
+        return None;
     }
-    found
+    let (severity, confidence, title) = match run.seen.iter().find_map(came)? {
+        ResumptionOutcome::Resumed => (
+            Severity::Risk,
+            Confidence::Likely,
+            "resumes a session without the extended master secret that it was made with",
+        ),
+        ResumptionOutcome::Refused if examined.always_resumes(run.asked) => (
+            Severity::Note,
+            Confidence::Possible,
+            "answers a resumption without extended_master_secret with a full handshake, not with an alert",
+        ),
+        _ => return None,
+    };
+    let title = format!("{}: the server {title}", mechanism(run.asked));
+    Some(CAUSE.finding(severity, confidence, title).because(by_outcome(&run.seen).chain([RFC.to_owned()])))
 }
 
 const RFC: &str = "RFC 7627, section 5.3, has the server abort such a handshake";

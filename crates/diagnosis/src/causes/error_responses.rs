@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, MeasuredRule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -26,11 +26,11 @@ curl -so /dev/null -w '%{http_code}\\n' https://HOST/
     advice: "--path, --method and --header change the request.",
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 22, find: of_measurement }),
+    measured: Some(Rule { rank: 22, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     let unsuccessful = |status: &u16| !(200..300).contains(status);
     for status in case.samples().filter_map(|(observation, _)| observation.http_status).filter(unsuccessful) {
@@ -38,10 +38,10 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     }
     let statuses: Vec<String> = statuses.iter().map(|(status, count)| format!("{status} on {count}")).collect();
     if statuses.is_empty() {
-        return Vec::new();
+        return None;
     }
     let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
-    vec![case.found(&CAUSE, Severity::Note, Confidence::Certain, title)]
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule, node_certificate_differs, restart_lost_keys};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, Rule, node_certificate_differs, restart_lost_keys, MeasuredRule};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -38,15 +38,14 @@ finding gives in time.",
     separated_by: &["resume", "resume-more", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 5, find: of_measurement }),
+    measured: Some(Rule { rank: 5, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    accepted_sometimes(case, Kind::Ticket).iter().filter_map(|tickets| finding(case, tickets)).collect()
-}
-
-fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(tickets, Kind::Ticket) {
+        return None;
+    }
     let sharing = sharing(case, tickets);
     let confidence = match sharing {
         Sharing::KeyNames(_) => Confidence::Certain,

@@ -3,8 +3,8 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, Rule, fix, MeasuredRule};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -50,15 +50,14 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     separated_by: &["resume-more", "burst", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 4, find: of_measurement }),
+    measured: Some(Rule { rank: 4, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    accepted_sometimes(case, Kind::Id).iter().map(|ids| finding(case, ids)).collect()
-}
-
-fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
+fn of_measurement(case: &Case<'_>, ids: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(ids, Kind::Id) {
+        return None;
+    }
     let series = case.conclusive_series();
     let tickets = series.iter().find(|it| (it.asked.tls, it.asked.kind) == (ids.asked.tls, Kind::Ticket));
     let tickets = tickets.filter(|tickets| tickets.as_asked() == tickets.count());
@@ -71,7 +70,7 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
     let mut finding = explained(finding, case, ids, sharing);
     finding.evidence.extend(always);
-    finding
+    Some(finding)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -31,16 +31,14 @@ A full handshake, or a failure, for all clients with post-quantum key exchange: 
     separated_by: &["large-client-hello"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 6, find: of_experiments }),
+    examined: Some(Rule { rank: 6, find: ExaminedRule::EachRun("large-client-hello", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
-    runs.filter_map(|run| finding(examined, run)).collect()
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    if !examined.always_resumes(run.asked) {
+        return None;
+    }
     let what = what_happens(&run.seen)?;
     let confidence = Examined::each_time(run, |seen| what_happens(seen) == Some(what))?;
     let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Run, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Cause, Rule, client_fix, fix};
+use super::{Cause, Rule, client_fix, fix, MeasuredRule};
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};
 use crate::series::Case;
@@ -46,15 +46,15 @@ The finding gives the share of a whole request that the handshake is, and what a
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 10, find: of_measurement }),
+    measured: Some(Rule { rank: 10, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
 /// The share of the whole connection from which waiting for the network is most of it.
 const MOST: f64 = 0.5;
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let Some(full) = case.conclusive_run(Version::Tls13, Kind::Full) else { return Vec::new() };
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    let full = case.conclusive_run(Version::Tls13, Kind::Full)?;
     let saves_no_round_trip = |run: &&Run| {
         interval_ns(run, Phase::Total).is_some()
             && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
@@ -62,7 +62,7 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
     let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
     let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
-    resumed.zip(waiting).map(|(resumed, waiting)| finding(case, full, resumed, waiting)).into_iter().collect()
+    Some(finding(case, full, resumed?, waiting?))
 }
 
 /// How much of a connection passes with waiting for the network. Connecting is one round trip and nothing else.
@@ -166,7 +166,7 @@ mod tests {
         let example = far(50_000, 1);
         let mut figures = example.case().figures.clone();
         figures.runs[0].phases.get_mut(&Phase::Connect).unwrap().ci95_ns = Some([20_000_000, 80_000_000]);
-        assert_eq!(of_measurement(&Case { figures: &figures, ..example.case() }), []);
+        assert_eq!(of_measurement(&Case { figures: &figures, ..example.case() }), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::series::of_each_version;
 
@@ -43,7 +43,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Possible],
-    examined: Some(Rule { rank: 8, find: of_experiments }),
+    examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 

@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Remedy, Run, Severity};
 use reprise_model::{Kind, Phase, PskMode, Version};
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, MeasuredRule};
 use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
@@ -30,25 +30,19 @@ Nothing is lost. What could be gained lies elsewhere: round trips (`latency-rule
     advice: "Keep connections open for the next request: that saves the whole handshake. Where the certificate's key is RSA, an ECDSA key makes the full handshake cheaper.",
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 9, find: of_measurement }),
+    measured: Some(Rule { rank: 9, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
 /// Below this share of the full handshake, a saving is little.
 const LITTLE: f64 = 0.10;
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    case.conclusive_series()
-        .iter()
-        .filter(|series| series.asked.kind != Kind::Full)
-        .filter_map(|series| Some((series, case.figures.run(series.asked.tls, series.asked.kind)?)))
-        .filter_map(|(series, run)| Some((series, run, saving(case.figures, run, Phase::Tls)?)))
-        .filter(|(_, _, saving)| saving.ci95.is_some() && (saving.share() < LITTLE || saving.undecided()))
-        .map(|(series, run, saving)| finding(series, run, saving))
-        .collect()
-}
-
-fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
+fn of_measurement(case: &Case<'_>, series: &Series<'_>) -> Option<Finding> {
+    let run = case.figures.run(series.asked.tls, series.asked.kind).filter(|run| run.asked.kind != Kind::Full)?;
+    let saving = saving(case.figures, run, Phase::Tls)?;
+    if saving.ci95.is_none() || (saving.share() >= LITTLE && !saving.undecided()) {
+        return None;
+    }
     let mut evidence = vec![arithmetic(run, saving)];
     if let Some(ci95) = saving.ci95 {
         let reading = if saving.undecided() { ": either may be faster" } else { "" };
@@ -67,11 +61,11 @@ fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
     };
     let confidence = if little && !saving.undecided() { Confidence::Likely } else { Confidence::Possible };
     let finding = CAUSE.finding(Severity::Note, confidence, title).because(evidence);
-    if little {
+    Some(if little {
         finding.by_design()
     } else {
         finding.fixed_by(vec![Remedy::general("Measure more connections: `reprise measure --count N`")])
-    }
+    })
 }
 
 /// "Full 3.42, ticket 3.31 ms: saves 110.0 µs, 3 % of the full handshake".

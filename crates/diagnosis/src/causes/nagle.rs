@@ -5,10 +5,9 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::Examined;
 use crate::figures::{connections, span};
-use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "nagle",
@@ -41,18 +40,14 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     separated_by: &["quick-acknowledgement"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 9, find: of_experiments }),
+    examined: Some(Rule { rank: 9, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// Linux delays an acknowledgement by 40 ms, others by up to 200.
 const DELAYED: std::ops::Range<u64> = 35_000_000..250_000_000;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let is_of = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|it| it.version == version);
     let tried: Vec<&ProbeRecord> = examined.runs("quick-acknowledgement").flat_map(|run| &run.seen).filter(is_of).collect();
     let (at_once, plain): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =

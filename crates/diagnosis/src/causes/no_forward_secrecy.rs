@@ -5,7 +5,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, PskMode};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -30,28 +30,25 @@ fix("OpenSSL API", "", "no SSL_OP_ALLOW_NO_DHE_KEX, as by default; s_server with
 fix("GnuTLS", "", "-PSK in its priority string"),],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 15, find: of_measurement }),
+    measured: Some(Rule { rank: 15, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
-
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let all = case.every_series();
-    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
-    if uses.is_empty() { Vec::new() } else { vec![finding(case, &uses)] }
-}
 
 fn uses_psk_alone(facts: &Facts) -> bool {
     facts.psk_mode == Some(PskMode::PskKe)
 }
 
-fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    let all = case.every_series();
+    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
     let of = |series: &&Series<'_>| {
         let (asked, all) = (series.asked, connections(series.count()));
         format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
     let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");
-    case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(uses.iter().map(of))
+    let finding = case.found(&CAUSE, Severity::Risk, Confidence::Certain, title);
+    (!uses.is_empty()).then(|| finding.because(uses.iter().map(of)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST};
@@ -40,17 +40,17 @@ Resume once and look for a ticket:
     ],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 6, find: of_measurement }),
+    measured: Some(Rule { rank: 6, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     // A client may ask for none (RFC 9149).
     if case.figures.ticket_request.is_some_and(|request| request.resumption == 0) {
-        return Vec::new();
+        return None;
     }
     let given = Given::of(case);
-    if given.resumed == 0 || given.by_resumed > 0 || given.by_full == 0 { Vec::new() } else { vec![finding(case, given)] }
+    (given.resumed > 0 && given.by_resumed == 0 && given.by_full > 0).then(|| finding(case, given))
 }
 
 /// The tickets that came, over all connections whose response was no error: those of priming count as well.
@@ -172,7 +172,7 @@ mod tests {
         let example = full().run("1.3", Kind::Ticket, 300);
         let mut figures = full().run("1.3", Kind::Ticket, 300).document();
         figures.ticket_request = Some(TicketRequest { new_session: 2, resumption: 0 });
-        assert!(of_measurement(&Case { figures: &figures, ..example.case() }).is_empty());
+        assert_eq!(of_measurement(&Case { figures: &figures, ..example.case() }), None);
     }
 
     #[test]

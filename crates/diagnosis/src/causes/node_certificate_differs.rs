@@ -10,9 +10,9 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, KeyName, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, ExaminedRule, MeasuredRule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
-use crate::series::{Case, differing, of_each_version};
+use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-certificate-differs",
@@ -37,16 +37,12 @@ Refused sessions where the nodes bind them to the certificate; during a rollout 
     advice: "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that were made with another.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 7, find: of_measurement }),
-    examined: Some(Rule { rank: 10, find: of_experiments }),
+    measured: Some(Rule { rank: 7, find: MeasuredRule::EachVersion(of_measurement) }),
+    examined: Some(Rule { rank: 10, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| differences(case, version))
-}
-
-fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     // A resumed handshake shows none.
     let full = case.full_handshakes(version);
     let keys = differing(full.iter().filter_map(|facts| facts.peer_key).map(|key| key.to_string()));
@@ -63,11 +59,7 @@ fn beginning(leaf: &[u8; 32]) -> String {
 /// So many refusals, each where the certificate had changed, are no coincidence.
 const ENOUGH: usize = 3;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let all: Vec<&ProbeRecord> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
     let leaves: BTreeMap<u32, [u8; 32]> =
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();

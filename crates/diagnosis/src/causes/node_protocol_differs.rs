@@ -8,10 +8,10 @@ use reprise_model::{FaultName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, ExaminedRule, MeasuredRule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
-use crate::series::{Case, differing, of_each_version};
+use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-protocol-differs",
@@ -34,16 +34,12 @@ done | sort | uniq -c
     advice: "If nodes share this address, give them the same versions and cipher suites: a session resumes only where its own are offered and chosen again.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 8, find: of_measurement }),
-    examined: Some(Rule { rank: 11, find: of_experiments }),
+    measured: Some(Rule { rank: 8, find: MeasuredRule::EachVersion(of_measurement) }),
+    examined: Some(Rule { rank: 11, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| differences(case, version))
-}
-
-fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let full = case.full_handshakes(version);
     let ciphers = differing(full.iter().map(|facts| CipherSuite(facts.cipher).to_string()));
     let groups = differing(full.iter().filter_map(|facts| facts.group).map(|group| NamedGroup(group).to_string()));
@@ -53,11 +49,7 @@ fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
 /// RFC 9846 §6.2: protocol_version.
 const REFUSES: FaultName = FaultName::Alert(70);
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let runs = examined.examination.runs.iter().filter(|run| run.asked.tls == version);
     let full: Vec<&ProbeRecord> =
         runs.flat_map(ExperimentRun::all).filter(|seen| seen.observation.offered.is_none()).collect();

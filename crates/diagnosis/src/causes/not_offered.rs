@@ -3,12 +3,10 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Version};
 
-use super::{
-    Cause, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, vhost_directives,
-};
+use super::{Cause, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, vhost_directives, MeasuredRule};
 use crate::figures::connections;
 use crate::nodes::nodes_that_refuse_all;
-use crate::series::{Case, Series, of_each_version};
+use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "not-offered",
@@ -84,15 +82,11 @@ client, and under TLS 1.2 one round trip more.",
     separated_by: &["resume", "no-sni-at-all", "no-certificate-at-all", "both-psk-modes"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 2, find: of_measurement }),
+    measured: Some(Rule { rank: 2, find: MeasuredRule::EachVersion(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(case, version))
-}
-
-fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let is_of_version = |series: &Series<'_>| series.asked.tls == version;
     let conclusive: Vec<Series<'_>> = case.conclusive_series().into_iter().filter(is_of_version).collect();
     if conclusive.is_empty() || (version == Version::Tls13 && client_psk_mode::is_the_cause(case)) {
@@ -183,7 +177,7 @@ mod tests {
     #[test]
     fn a_server_that_gives_nothing_under_tls12_is_no_fleet() {
         let tls13 = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 18);
-        let confidence = |example: Example| of_measurement(&example.case()).into_iter().map(|it| it.confidence).max();
+        let confidence = |example: Example| of_measurement(&example.case(), Version::Tls13).map(|it| it.confidence);
         assert_eq!(confidence(tls13.run("1.2", Kind::Full, 900)), Some(Confidence::Likely));
     }
 

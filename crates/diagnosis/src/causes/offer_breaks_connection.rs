@@ -4,7 +4,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
 
-use super::{Cause, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
+use super::{Cause, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset, ExaminedRule};
 use crate::diagnose::examined::{Counts, Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
 
@@ -47,7 +47,7 @@ A failed connection for each client that comes back, and one more attempt where 
     separated_by: &["resume", "large-client-hello", "records", "segments", "identities"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 12, find: of_experiments }),
+    examined: Some(Rule { rank: 12, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 

@@ -6,7 +6,7 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, MeasuredRule};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -34,16 +34,14 @@ fix("GnuTLS", "", "gnutls_psk_set_server_credentials_file, with +ECDHE-PSK and +
 fix("Node", "", "pskCallback, and a suite with the PSK's hash first in ciphers"),],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 14, find: of_measurement }),
+    measured: Some(Rule { rank: 14, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let is_refused = |series: &&Series<'_>| series.asked.kind == Kind::Psk && series.refusals() > 0;
-    case.conclusive_series().iter().filter(is_refused).map(finding).collect()
-}
-
-fn finding(refused: &Series<'_>) -> Finding {
+fn of_measurement(_: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
+    if refused.asked.kind != Kind::Psk || refused.refusals() == 0 {
+        return None;
+    }
     let is_taken = refused.as_asked() > 0;
     let (title, confidence) = match is_taken {
         true => ("The server accepts the external PSK only sometimes", Confidence::Possible),
@@ -57,13 +55,12 @@ fn finding(refused: &Series<'_>) -> Finding {
         }
     };
     let offered = connections(refused.offered());
-    CAUSE
-        .finding(Severity::Fault, confidence, title)
-        .because([
-            format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
-            "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
-        ])
-        .fixed_by(vec![Remedy::general(remedy)])
+    let evidence = [
+        format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
+        "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
+    ];
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
+    Some(finding.fixed_by(vec![Remedy::general(remedy)]))
 }
 
 #[cfg(test)]

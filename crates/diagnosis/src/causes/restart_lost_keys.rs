@@ -8,9 +8,8 @@ use reprise_model::{KeyName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule};
+use super::{Cause, Rule, ExaminedRule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
-use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "restart-lost-keys",
@@ -37,15 +36,11 @@ One full handshake for each client at each restart, all at once: the load of a r
     separated_by: &["resume-more", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Possible],
-    examined: Some(Rule { rank: 13, find: of_experiments }),
+    examined: Some(Rule { rank: 13, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let is_of_version = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == version);
     let mut seen: Vec<&ProbeRecord> =
         examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();

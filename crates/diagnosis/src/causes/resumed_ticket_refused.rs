@@ -3,10 +3,10 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, Rule, fix, MeasuredRule};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Accepted, Sharing, sharing};
-use crate::series::Case;
+use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "resumed-ticket-refused",
@@ -37,28 +37,24 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/
     ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 13, find: of_measurement }),
+    measured: Some(Rule { rank: 13, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let tickets = accepted_sometimes(case, Kind::Ticket);
-    let by_origin = tickets.iter().filter_map(|tickets| match sharing(case, tickets) {
-        Sharing::ByOrigin(accepted) => Some((tickets, accepted)),
-        _ => None,
-    });
-    by_origin
-        .map(|(tickets, accepted)| {
-            let refused = match accepted {
-                Accepted::OfFull => "that a resumed connection gives",
-                Accepted::Last => "other than the last of a connection",
-                Accepted::LastOfFull => "other than the last of a full handshake",
-            };
-            let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
-            let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
-            explained(finding, case, tickets, Sharing::ByOrigin(accepted))
-        })
-        .collect()
+fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(tickets, Kind::Ticket) {
+        return None;
+    }
+    let sharing = sharing(case, tickets);
+    let Sharing::ByOrigin(accepted) = sharing else { return None };
+    let refused = match accepted {
+        Accepted::OfFull => "that a resumed connection gives",
+        Accepted::Last => "other than the last of a connection",
+        Accepted::LastOfFull => "other than the last of a full handshake",
+    };
+    let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
+    let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
+    Some(explained(finding, case, tickets, sharing))
 }
 
 #[cfg(test)]

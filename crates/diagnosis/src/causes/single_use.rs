@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule};
+use super::{Cause, Rule, ExaminedRule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -34,7 +34,7 @@ makes full handshakes.",
     separated_by: &["second-use"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 17, find: of_experiments }),
+    examined: Some(Rule { rank: 17, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 

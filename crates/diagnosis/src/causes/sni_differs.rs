@@ -7,7 +7,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix};
+use super::{Cause, Rule, client_fix, ExaminedRule};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
@@ -40,20 +40,20 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < 
     separated_by: &["without-sni"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 18, find: of_experiments }),
+    examined: Some(Rule { rank: 18, find: ExaminedRule::Once(of_experiments) }),
     watched: Some(Rule { rank: 8, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     // A connection that fails without a name may fail for the name alone: a server has no certificate for none.
     let runs: Vec<(&ExperimentRun, Confidence)> =
         examined.runs("without-sni").filter_map(|run| Some((run, examined.loses(run)?))).collect();
     let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| evidence(run)).collect();
     let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
-    let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
+    let confidence = runs.iter().map(|(_, confidence)| *confidence).min()?;
     let title = format!("Sessions resume only under their own server name ({})", by.join(", "));
-    vec![CAUSE.finding(Severity::Note, confidence, title).because(evidence).by_design()]
+    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence).by_design())
 }
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {

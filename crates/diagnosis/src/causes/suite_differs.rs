@@ -9,7 +9,7 @@ use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule};
+use super::{Cause, Rule, ExaminedRule};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
@@ -36,18 +36,15 @@ openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 
     separated_by: &["other-suite"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 19, find: of_experiments }),
+    examined: Some(Rule { rank: 19, find: ExaminedRule::EachRun("other-suite", of_experiments) }),
     watched: Some(Rule { rank: 11, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let finding = |run: &ExperimentRun| {
-        let confidence = examined.loses(run)?;
-        let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
-        Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design())
-    };
-    examined.runs("other-suite").filter_map(finding).collect()
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let confidence = examined.loses(run)?;
+    let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
+    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design())
 }
 
 /// The only suite of TLS 1.3 with SHA-384.

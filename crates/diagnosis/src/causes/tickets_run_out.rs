@@ -10,7 +10,7 @@ use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule, cache_too_small};
+use super::{Cause, Rule, cache_too_small, ExaminedRule};
 use crate::client::case::{Chance, ClientCase, first_lines, named};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, is_tls13, mechanism};
 use crate::figures::connections;
@@ -42,16 +42,15 @@ Full handshakes for all connections of a burst beyond the tickets held, exactly 
     separated_by: &["burst"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 21, find: of_experiments }),
+    examined: Some(Rule { rank: 21, find: ExaminedRule::EachRun("burst", of_experiments) }),
     watched: Some(Rule { rank: 6, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    examined.runs("burst").filter(|run| examined.always_resumes(run.asked)).filter_map(finding).collect()
-}
-
-fn finding(run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    if !examined.always_resumes(run.asked) {
+        return None;
+    }
     let burst: Vec<&ProbeRecord> = run.seen.iter().filter(|seen| seen.step == Step::Burst).collect();
     let completed = burst.iter().filter(|seen| seen.fault.is_none()).count();
     let counts = Counts::of(burst.iter().copied());

@@ -2,7 +2,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -37,7 +37,7 @@ costs most.",
     separated_by: &["unclean-close", "reset"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 22, find: of_experiments }),
+    examined: Some(Rule { rank: 22, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 

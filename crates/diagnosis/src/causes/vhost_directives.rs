@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Rule, fix, ExaminedRule};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -44,15 +44,11 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 
     separated_by: &["no-sni-at-all", "without-sni", "without-alpn"],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 23, find: of_experiments }),
+    examined: Some(Rule { rank: 23, find: ExaminedRule::EachRun("no-sni-at-all", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let resumes_without = examined.gains(run);
     let plain = examined.plain(run.asked);
     let with = Counts::of(plain.iter().copied());
