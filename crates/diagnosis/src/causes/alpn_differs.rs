@@ -50,17 +50,3 @@ fn line(offered: &Offered<'_>) -> String {
     let before = offered.source.offer.as_ref().map_or_else(String::new, |offer| list(&offer.alpn));
     format!("{}: {}, and {before} in the connection of the session", named(offered.connection), list(&offered.offer.alpn))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn another_list_of_protocols_is_told() {
-        let example = || Client::new().full().resumed(0);
-        assert_eq!(example().only(&CAUSE), None);
-        let changed = example().offers_of(1, |offer| offer.alpn = vec!["h2".to_owned()]);
-        assert_eq!(changed.only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-}

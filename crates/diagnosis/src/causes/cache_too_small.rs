@@ -65,36 +65,3 @@ fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Findin
     let finding = CAUSE.finding(severity, confidence, title).by_design();
     Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-    use reprise_model::document::Confidence;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID};
-
-    #[test]
-    fn a_session_that_others_push_out_is_a_risk() {
-        let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
-        let finding = after(Kind::Full).only(&CAUSE).unwrap();
-        assert!(finding.title.contains("gone after 2 connections"), "{finding:?}");
-        assert_eq!(finding.severity, Severity::Risk);
-        assert_eq!(after(ID).only(&CAUSE), None);
-        assert_eq!(finding.confidence, Confidence::Possible, "once may be chance");
-        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
-        assert_eq!(beside_tickets.only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-
-    #[test]
-    fn a_node_that_does_not_know_the_session_is_no_small_cache() {
-        let lost = [Kind::Full; 4];
-        let twice = || Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &lost).again(&lost);
-        assert_eq!(twice().only(&CAUSE).unwrap().confidence, Confidence::Possible, "so may twice");
-        assert_eq!(twice().again(&lost).only(&CAUSE).unwrap().confidence, Confidence::Likely);
-        let sometimes = twice().again(&[Kind::Full, Kind::Full, Kind::Full, ID]);
-        assert_eq!(sometimes.only(&CAUSE), None);
-        let anyway = twice().control(TLS12_ID, &[Kind::Full, ID, Kind::Full]);
-        assert_eq!(anyway.only(&CAUSE), None);
-    }
-}

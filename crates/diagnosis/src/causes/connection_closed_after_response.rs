@@ -47,19 +47,3 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     );
     Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn a_next_request_that_was_asked_for_is_not_missing_in_silence() {
-        let closed = || Example::new().refused("1.3", Kind::Full, 4);
-        assert_eq!(closed().only(&CAUSE), None);
-        let title = closed().keep_alive().only(&CAUSE).unwrap().title;
-        assert!(title.starts_with("The server closes 4 of 4 connections after the first response"), "{title}");
-    }
-}

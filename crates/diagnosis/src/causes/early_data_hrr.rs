@@ -53,23 +53,3 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     ];
     Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(evidence))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn a_retry_is_told_from_replay_protection() {
-        let rejected = || {
-            let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
-            example.facts(|it| it.early_data = Some(EarlyData::Rejected))
-        };
-        let finding = rejected().facts(|it| it.hello_retry_request = true).only(&CAUSE).unwrap();
-        assert!(finding.evidence[1].starts_with("A HelloRetryRequest came on 100 connections"), "{finding:?}");
-        assert!(finding.remedy.unwrap().text.contains("--groups"));
-        assert_eq!(rejected().only(&CAUSE), None);
-    }
-}

@@ -52,38 +52,3 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
 }
 
 pub(super) const SENT_TWICE: &str = "Each time the request was sent again after the handshake, so its bytes were sent twice";
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    fn early(fate: EarlyData) -> Example {
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
-        example.facts(|it| it.early_data = Some(fate))
-    }
-
-    #[test]
-    fn replay_protection_is_told_with_its_count() {
-        let finding = early(EarlyData::Rejected).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[0], "Rejected on 100 of 100 connections that sent it");
-        assert!(finding.remedy.unwrap().text.contains("replay protection"));
-        assert!(finding.title.ends_with("rejects it"));
-    }
-
-    #[test]
-    fn some_rejections_are_now_and_then() {
-        let reject =
-            |it: &mut reprise_model::Observation| it.outcome.as_mut().unwrap().early_data = Some(EarlyData::Rejected);
-        let finding = early(EarlyData::Accepted).first(60, reject).only(&CAUSE).unwrap();
-        assert!(finding.title.ends_with("sometimes rejects it") && finding.evidence[0].starts_with("Rejected on 60 of 100"));
-        assert_eq!(early(EarlyData::Accepted).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_retry_is_another_cause() {
-        assert_eq!(early(EarlyData::Rejected).facts(|it| it.hello_retry_request = true).only(&CAUSE), None);
-    }
-}

@@ -45,19 +45,3 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     ];
     Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(evidence))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn what_was_accepted_can_be_replayed() {
-        let early = |fate| Example::new().run("1.3", Kind::Early, 20).facts(|it| it.early_data = Some(fate));
-        let finding = early(EarlyData::Accepted).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[0], "Accepted on 100 of 100 connections that sent it");
-        assert_eq!(early(EarlyData::Rejected).only(&CAUSE), None);
-    }
-}

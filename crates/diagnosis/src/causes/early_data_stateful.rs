@@ -63,23 +63,3 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let evidence = [format!("{allowing} tickets of at most {longest} bytes, all of which allow early data and serve once")];
     Some(CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence).by_design())
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{Kind, Ticket};
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
-
-    fn scene(length: u16, again: Kind) -> Scene {
-        let scene = Scene::resuming(TLS13).run("second-use", TLS13, &[Kind::Full, TICKET, again, again]);
-        scene.facts(|facts| facts.tickets.add(Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) }))
-    }
-
-    #[test]
-    fn short_tickets_that_serve_once_with_early_data_are_stateful() {
-        assert!(scene(32, Kind::Full).only(&CAUSE).is_some());
-        assert_eq!(scene(208, Kind::Full).only(&CAUSE), None);
-        assert_eq!(scene(32, TICKET).only(&CAUSE), None);
-    }
-}

@@ -47,22 +47,3 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let title = "The service answers early data with 425 Too Early";
     (early.asked.kind == Kind::Early && count > 0).then(|| case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([evidence]))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn a_service_that_says_too_early_is_quoted() {
-        let early = || Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
-        let answered = |early_data| {
-            let answered = early().facts(|it| it.early_data = Some(early_data));
-            answered.all(|it| it.http_status = Some(425)).only(&CAUSE)
-        };
-        let finding = answered(EarlyData::Accepted).unwrap();
-        assert!(finding.evidence[0].starts_with("Status 425 on 100 of 100 connections"));
-        assert_eq!(answered(EarlyData::Rejected), None);
-        assert_eq!(early().only(&CAUSE), None);
-    }
-}

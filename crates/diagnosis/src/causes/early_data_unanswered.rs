@@ -51,37 +51,3 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let title = "The server accepts early data and does not answer it";
     Some(case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn early(name: FaultName) -> Example {
-        Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Early, 3).all(|it| it.outcome = Err(name))
-    }
-
-    #[test]
-    fn silence_after_accepted_early_data_is_named() {
-        let finding = early(FaultName::EarlyDataUnanswered).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
-        assert_eq!(
-            finding.evidence,
-            [
-                "No response on 3 of 3 connections that sent early data",
-                "The same request after the handshake was answered on 100 connections"
-            ]
-        );
-    }
-
-    #[test]
-    fn where_nothing_is_answered_early_data_may_not_be_to_blame() {
-        let alone = Example::new().refused("1.3", Kind::Early, 3).all(|it| it.outcome = Err(FaultName::EarlyDataUnanswered));
-        assert_eq!(alone.only(&CAUSE).unwrap().confidence, Confidence::Possible);
-    }
-
-    #[test]
-    fn another_failure_is_another_matter() {
-        assert_eq!(early(FaultName::Timeout).only(&CAUSE), None);
-    }
-}

@@ -88,36 +88,3 @@ fn line(offered: &Offered<'_>) -> String {
     let now = word(offered.offer.extended_master_secret);
     format!("{}: {now} it, unlike the session's connection; {}", named(offered.connection), outcome(offered.connection))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{FaultName, Kind};
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS12};
-
-    fn without(kind: Kind) -> Scene {
-        let scene = Scene::resuming(TLS12).run("without-extended-master-secret", TLS12, &[Kind::Full, kind]);
-        scene.facts(|facts| facts.extended_master_secret = true)
-    }
-
-    #[test]
-    fn resuming_without_the_extension_is_a_risk() {
-        assert_eq!(without(TICKET).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(without(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-
-    #[test]
-    fn the_alert_that_the_rfc_asks_for_is_no_finding() {
-        assert_eq!(without(TICKET).last_fails(FaultName::Alert(40)).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_with_it_in_a_connection_without_is_told() {
-        let example = || Client::new().full().refused(0).tls12();
-        assert_eq!(example().only(&CAUSE), None);
-        let changed = example().offers_of(1, |offer| offer.extended_master_secret = false);
-        assert_eq!(changed.only(&CAUSE).unwrap().confidence, Confidence::Certain);
-    }
-}

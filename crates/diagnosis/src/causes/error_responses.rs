@@ -43,25 +43,3 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
     Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn statuses_that_are_no_success_are_counted() {
-        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(301));
-        let finding = example.first(3, |it| it.http_status = Some(404)).only(&CAUSE).unwrap();
-        assert_eq!(finding.title, "HTTP status 301 on 97, 404 on 3 of 100 connections");
-        assert!(finding.remedy.unwrap().text.contains("--path"));
-    }
-
-    #[test]
-    fn a_success_and_a_service_without_http_are_no_finding() {
-        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(204));
-        assert_eq!(example.first(3, |it| it.http_status = None).only(&CAUSE), None);
-    }
-}

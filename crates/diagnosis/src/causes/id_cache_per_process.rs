@@ -72,28 +72,3 @@ fn of_measurement(case: &Case<'_>, ids: &Series<'_>) -> Option<Finding> {
     finding.evidence.extend(always);
     Some(finding)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn ids_that_hit_sometimes_while_tickets_always_do() {
-        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75).run(
-            "1.2",
-            Kind::Ticket,
-            300,
-        );
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.id.as_str(), finding.confidence), ("id-cache-per-process", Confidence::Likely));
-        assert_eq!(finding.evidence[2], "Tickets resumed 100 of 100");
-    }
-
-    #[test]
-    fn without_tickets_beside_them_it_is_one_reading_of_several() {
-        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75);
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.confidence, finding.evidence.len()), (Confidence::Possible, 2));
-    }
-}

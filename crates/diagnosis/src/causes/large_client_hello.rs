@@ -56,20 +56,3 @@ fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{FaultName, Kind};
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_session_that_a_large_hello_loses_is_a_risk() {
-        let large = |kind| Scene::resuming(TLS13).run("large-client-hello", TLS13, &[Kind::Full, kind]);
-        assert!(large(Kind::Full).only(&CAUSE).unwrap().title.contains("is not resumed"));
-        assert_eq!(large(TICKET).only(&CAUSE), None);
-        let broken = large(TICKET).last_fails(FaultName::ConnectionReset);
-        assert!(broken.only(&CAUSE).unwrap().title.contains("fails where it offers"));
-    }
-}

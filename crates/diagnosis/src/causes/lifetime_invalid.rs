@@ -58,21 +58,3 @@ pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Opt
     let (shortest, longest) = (*lifetimes.iter().min()?, *lifetimes.iter().max()?);
     Some((longest, format!("{} tickets, with lifetimes from {shortest} to {longest} s", lifetimes.len())))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12, TLS13, ticket_of};
-
-    #[test]
-    fn zero_and_more_than_seven_days_are_invalid_under_tls13_alone() {
-        let severity = |asked, lifetime_s| {
-            let stating = Scene::resuming(asked).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
-            stating.only(&CAUSE).map(|finding| finding.severity)
-        };
-        assert_eq!(severity(TLS13, 0), Some(Severity::Fault));
-        assert_eq!(severity(TLS13, 604_801), Some(Severity::Risk));
-        assert_eq!(severity(TLS13, 604_800), None);
-        assert_eq!(severity(TLS12, 0), None, "unspecified");
-    }
-}

@@ -81,25 +81,3 @@ fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
 
 const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
     with another --patience";
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
-
-    #[test]
-    fn less_than_five_minutes_is_a_note() {
-        let stating = |lifetime_s| Scene::resuming(TLS13).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
-        assert_eq!(stating(299).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!([0, 300].map(|lifetime_s| stating(lifetime_s).only(&CAUSE)), [None, None]);
-    }
-
-    #[test]
-    fn a_session_that_dies_while_waited_for_is_seen() {
-        let waited = |kind| Scene::resuming(TLS13).run("patience", TLS13, &[Kind::Full, TICKET, Kind::Full, kind, TICKET]);
-        assert_eq!(waited(Kind::Full).only(&CAUSE).unwrap().confidence, Confidence::Possible);
-        assert_eq!(waited(TICKET).only(&CAUSE), None);
-    }
-}

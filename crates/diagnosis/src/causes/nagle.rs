@@ -92,27 +92,3 @@ fn stall(seen: &ProbeRecord) -> Option<u64> {
     let Nanos(stall) = seen.stall?;
     (DELAYED.contains(&stall) && stall > 4 * round_trip).then_some(stall)
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12};
-
-    #[test]
-    fn a_flight_that_pauses_for_forty_milliseconds_is_nagle() {
-        let kinds = [Kind::Full; 8];
-        let with = |plain: u64, at_once: u64| {
-            let scene = Scene::resuming(TLS12).run("quick-acknowledgement", TLS12, &kinds);
-            let ms = |ms: u64| Nanos(ms * 1_000_000);
-            scene.stalls(ms(plain)).stall_in(Step::Prime(Variation::AcknowledgesAtOnce), ms(at_once))
-        };
-        let stalled = |ms| with(ms, 1);
-        let finding = stalled(41).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.cost_ns), (Severity::Risk, Some(Nanos(41_000_000))));
-        assert_eq!(stalled(5).only(&CAUSE), None);
-        assert_eq!(stalled(900).only(&CAUSE), None, "no acknowledgement is delayed so long");
-        assert_eq!(with(41, 40).only(&CAUSE), None, "it stands still whenever it is acknowledged");
-    }
-}

@@ -50,26 +50,3 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let finding = case.found(&CAUSE, Severity::Risk, Confidence::Certain, title);
     (!uses.is_empty()).then(|| finding.because(uses.iter().map(of)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn resumed(mode: PskMode) -> Example {
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 200);
-        example.facts(|it| it.psk_mode = Some(mode))
-    }
-
-    #[test]
-    fn a_psk_alone_has_no_forward_secrecy() {
-        let finding = resumed(PskMode::PskKe).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Certain));
-        assert_eq!(finding.evidence, ["TLS 1.3 ticket: psk_ke on 100 of 100 connections"]);
-    }
-
-    #[test]
-    fn with_a_key_exchange_there_is_nothing_to_say() {
-        assert_eq!(resumed(PskMode::PskDheKe).only(&CAUSE), None);
-    }
-}

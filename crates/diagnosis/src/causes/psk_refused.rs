@@ -62,29 +62,3 @@ fn of_measurement(_: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
     let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
     Some(finding.fixed_by(vec![Remedy::general(remedy)]))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn an_unknown_identity_is_told_from_a_wrong_key() {
-        let finding = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Psk, 10).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[0], "10 of 10 connections that offered it ended in a full handshake");
-        assert!(finding.remedy.unwrap().text.contains("--psk-identity"));
-    }
-
-    #[test]
-    fn a_psk_that_is_taken_sometimes_is_known_to_some_node() {
-        let finding = Example::new().run("1.3", Kind::Psk, 200).of_which_full(10).only(&CAUSE).unwrap();
-        assert_eq!(finding.title, "The server accepts the external PSK only sometimes");
-        assert_eq!(finding.confidence, Confidence::Possible);
-        assert!(!finding.remedy.unwrap().text.contains("--psk-identity"));
-    }
-
-    #[test]
-    fn a_psk_that_is_taken_is_no_finding() {
-        assert_eq!(Example::new().run("1.3", Kind::Psk, 200).only(&CAUSE), None);
-    }
-}

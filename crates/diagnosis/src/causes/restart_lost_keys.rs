@@ -82,24 +82,3 @@ fn names(seen: &ProbeRecord) -> Vec<KeyName> {
 fn offers(seen: &ProbeRecord, name: KeyName) -> bool {
     seen.observation.offered.is_some_and(|offered| offered.key_name == Some(name))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    fn keys(names: &[u8], offered: u8) -> Scene {
-        let kinds: Vec<Kind> = std::iter::once(Kind::Full).chain(std::iter::repeat_n(TICKET, names.len() - 1)).collect();
-        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(offered, 4)
-    }
-
-    #[test]
-    fn a_key_that_changes_for_all_at_once_was_lost() {
-        let finding = keys(&[1, 1, 1, 1, 2, 2, 2, 2], 1).only(&CAUSE).unwrap();
-        assert_eq!(finding.confidence, Confidence::Possible);
-        assert_eq!(keys(&[1, 2, 1, 2, 1, 2, 1, 2], 1).only(&CAUSE), None, "two nodes in turn");
-        assert_eq!(keys(&[1; 8], 1).only(&CAUSE), None);
-    }
-}

@@ -56,26 +56,3 @@ fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
     let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
     Some(explained(finding, case, tickets, sharing))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Origin;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn tickets_of_resumed_connections_are_told_apart() {
-        let mut nth = 0;
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).all(|it| {
-            nth += 1;
-            let was_resumed = nth % 2 == 0;
-            it.index = 1_000 + nth;
-            it.offered.as_mut().unwrap().origin = Some(Origin { index: it.index - 1 - nth % 3, was_resumed, is_last: true });
-            it.outcome.as_mut().unwrap().kind = if was_resumed { Kind::Full } else { Kind::Ticket };
-        });
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!(finding.id, "resumed-ticket-refused");
-        assert!(finding.evidence[2].contains("given by a full handshake"), "{:?}", finding.evidence);
-    }
-}

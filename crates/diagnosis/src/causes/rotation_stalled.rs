@@ -58,20 +58,3 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let finding = CAUSE.finding(Severity::Fault, Confidence::Possible, title);
     Some(finding.because(evidence.chain([format!("{} full handshakes since then without a ticket", without.len())])))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS13};
-
-    #[test]
-    fn tickets_that_cease_to_come_are_a_fault() {
-        let scene = |names: &[u8]| Scene::of("resume", TLS13, &vec![Kind::Full; names.len()]).primes().key_names(names);
-        assert!(scene(&[1, 1, 0, 0, 0]).only(&CAUSE).is_some());
-        assert_eq!(scene(&[1, 0, 1, 0, 0]).only(&CAUSE), None, "not every connection gives one");
-        assert_eq!(scene(&[0, 0, 0, 0, 0]).only(&CAUSE), None);
-        assert_eq!(scene(&[1, 1, 1, 0, 0]).only(&CAUSE), None);
-    }
-}

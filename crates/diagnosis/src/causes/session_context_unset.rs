@@ -55,17 +55,3 @@ pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
     let offers: Vec<ResumptionOutcome> = examined.plain(asked).into_iter().filter_map(came).collect();
     is_asked && !offers.is_empty() && offers.iter().all(|came| *came == ResumptionOutcome::Failed(INTERNAL_ERROR))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12};
-
-    #[test]
-    fn internal_error_beside_a_certificate_request_is_the_context() {
-        let failing = || Scene::resuming(TLS12).resumptions_fail(INTERNAL_ERROR);
-        assert_eq!(failing().only(&CAUSE), None, "it asks for no certificate");
-        let asks = failing().facts(|facts| facts.client_authentication = ClientAuthentication::Sent);
-        assert_eq!(asks.only(&CAUSE).unwrap().severity, Severity::Fault);
-    }
-}

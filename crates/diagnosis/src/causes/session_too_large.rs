@@ -50,18 +50,3 @@ fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Findin
 
 const OTHERWISE: &str = "A server that resumes no client with a certificate looks the same (isolated-by-design): a smaller \
     certificate distinguishes them";
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12_ID};
-
-    #[test]
-    fn what_resumes_without_a_certificate_alone_is_too_large() {
-        let without = |kind| Scene::refusing(TLS12_ID).run("no-certificate-at-all", TLS12_ID, &[Kind::Full, kind]);
-        assert_eq!(without(ID).only(&CAUSE).unwrap().severity, Severity::Fault);
-        assert_eq!(without(Kind::Full).only(&CAUSE), None);
-    }
-}

@@ -39,22 +39,3 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let finding = CAUSE.finding(Severity::Risk, Confidence::Certain, title);
     Some(finding.because([format!("Unverified on {count}: anyone on the path could have answered")]))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn the_key_that_no_library_verifies_is_named() {
-        let weak = Example::new().run("1.2", Kind::Full, 900).facts(|it| {
-            it.verification = Verification::SignatureUnverified;
-            it.peer_key = Some(PeerKey::Rsa { bits: 1024 });
-        });
-        assert!(weak.only(&CAUSE).unwrap().title.contains("its rsa-1024 key is too weak"));
-        let skipped = Example::new().run("1.2", Kind::Full, 900).facts(|it| it.verification = Verification::ChainSkipped);
-        assert_eq!(skipped.only(&CAUSE), None);
-    }
-}

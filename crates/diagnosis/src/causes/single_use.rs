@@ -59,31 +59,3 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence)
     let finding = CAUSE.finding(severity, confidence, title).because(by_outcome(offered)).by_design();
     examined.priced(finding, run.asked.tls)
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TICKET, TLS12_ID, TLS13};
-
-    fn again(asked: reprise_model::Asked, kinds: [Kind; 2]) -> Scene {
-        let [one, other] = kinds;
-        Scene::resuming(asked).run("second-use", asked, &[Kind::Full, asked.kind, one, other])
-    }
-
-    #[test]
-    fn a_ticket_that_serves_once_is_no_fault() {
-        let finding = again(TLS13, [Kind::Full; 2]).only(&CAUSE).unwrap();
-        assert_eq!(finding.severity, Severity::Note);
-        assert_eq!(finding.evidence.len(), 2);
-        assert_eq!(again(TLS13, [TICKET; 2]).only(&CAUSE), None);
-        assert_eq!(again(TLS13, [TICKET, Kind::Full]).only(&CAUSE), None, "it was taken a second time");
-    }
-
-    #[test]
-    fn an_id_that_serves_once_is_a_risk() {
-        assert_eq!(again(TLS12_ID, [Kind::Full; 2]).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(again(TLS12_ID, [ID; 2]).only(&CAUSE), None);
-    }
-}

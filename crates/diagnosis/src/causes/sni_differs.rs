@@ -67,28 +67,3 @@ fn line(offered: &Offered<'_>) -> String {
     let of = offered.source.offer.as_ref().and_then(|offer| offer.sni.as_deref()).unwrap_or("no name");
     format!("{}: a session of {of}; {}", named(offered.connection), outcome(offered.connection))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS12, TLS13};
-
-    #[test]
-    fn a_session_that_is_bound_to_its_name_is_a_note() {
-        let without = |kind| Scene::resuming(TLS13).run("without-sni", TLS13, &[Kind::Full, kind]);
-        assert_eq!(without(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(without(TICKET).only(&CAUSE), None);
-        let both = without(Kind::Full).and_resuming(TLS12).run("without-sni", TLS12, &[Kind::Full, Kind::Full]);
-        assert!(both.only(&CAUSE).unwrap().title.contains("TLS 1.3 by ticket, TLS 1.2 by ticket"));
-    }
-
-    #[test]
-    fn a_session_of_another_name_is_told() {
-        let other = Client::new().to("a.test").full().to("b.test").refused(0);
-        assert!(other.only(&CAUSE).unwrap().evidence[0].contains("a session of a.test"));
-        assert_eq!(Client::new().to("a.test").full().resumed(0).only(&CAUSE), None);
-    }
-}

@@ -74,29 +74,3 @@ fn line(offered: &Offered<'_>) -> String {
     let suite = reprise_wire::CipherSuite(suite);
     format!("{}: offers a session of {suite} and not this suite; {}", named(offered.connection), outcome(offered.connection))
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_session_of_a_suite_that_is_not_preferred_is_refused() {
-        let other = |kind| Scene::resuming(TLS13).run("other-suite", TLS13, &[Kind::Full, kind]);
-        assert_eq!(other(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(other(TICKET).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_without_its_hash_is_told() {
-        let example = || Client::new().full().refused(0);
-        assert_eq!(example().only(&CAUSE), None);
-        let other_hash = example().offers_of(1, |offer| offer.suites = vec![0x1302]);
-        assert!(other_hash.only(&CAUSE).unwrap().evidence[0].contains("TLS_AES_128_GCM_SHA256"));
-        let same_hash = example().offers_of(1, |offer| offer.suites = vec![0x1303]);
-        assert_eq!(same_hash.only(&CAUSE), None);
-    }
-}

@@ -83,24 +83,3 @@ fn gives_nothing(seen: &ProbeRecord, run: &ExperimentRun) -> bool {
         _ => facts.tickets.count == 0,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_default_host_that_resumes_where_the_named_one_does_not() {
-        let without = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full, kind]);
-        assert_eq!(without(TICKET).only(&CAUSE).unwrap().evidence.len(), 2);
-        assert_eq!(without(Kind::Full).key_names(&[1; 10]).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_given_only_with_the_name_is_told() {
-        let given = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full]).key_names(&[1; 8]);
-        assert!(given.only(&CAUSE).unwrap().title.contains("not given without it"));
-    }
-}
