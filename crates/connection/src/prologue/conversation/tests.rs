@@ -128,8 +128,8 @@ impl Script {
         self.turns.iter().flat_map(|(heard, _)| heard.clone()).collect()
     }
 
-    fn begin(&self) -> Conversation {
-        let (mut conversation, mut out) = (Conversation::new(self.route.clone()), Vec::new());
+    fn begin(&self) -> Prologue {
+        let (mut conversation, mut out) = (Prologue::new(self.route.clone()), Vec::new());
         assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Waiting);
         assert_eq!(out, self.opening);
         conversation
@@ -143,7 +143,7 @@ impl Script {
 /// What the first fault is, once the peer has said this.
 #[track_caller]
 fn fault_of(route: &Route, heard: &[u8]) -> Fault {
-    let mut conversation = Conversation::new(route.clone());
+    let mut conversation = Prologue::new(route.clone());
     conversation.begin(client(), &mut Vec::new());
     conversation.receive(heard, &mut Vec::new()).unwrap_err()
 }
@@ -237,7 +237,7 @@ fn endless_talk_ends() {
     ] {
         let name = if route.proxy.is_some() { FaultName::ProxyTooLong } else { FaultName::StarttlsTooLong };
         assert_fails(&route, &heard, name, message, Problem::TooLong(MAX_HEARD));
-        let mut conversation = Conversation::new(route);
+        let mut conversation = Prologue::new(route);
         conversation.begin(client(), &mut Vec::new());
         assert_eq!(conversation.receive(&heard[..MAX_HEARD], &mut Vec::new()).unwrap(), PrologueStep::Waiting);
         assert_eq!(conversation.receive(&heard[MAX_HEARD..=MAX_HEARD], &mut Vec::new()).unwrap_err().name, name);
@@ -337,7 +337,7 @@ fn a_header_is_said_before_tls_and_not_answered() {
         (v2(server), addresses),
         (v2(None), [&signature[..], b"\x21\0\0\0"].concat()),
     ] {
-        let (mut conversation, mut out) = (Conversation::new(route), Vec::new());
+        let (mut conversation, mut out) = (Prologue::new(route), Vec::new());
         assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Over(None));
         assert_eq!((out, conversation.round_trips()), (header, 0));
     }
@@ -346,7 +346,7 @@ fn a_header_is_said_before_tls_and_not_answered() {
 #[test]
 fn a_proxy_is_passed_before_the_header_and_starttls() {
     let route = Route { proxy_protocol: Some(ProxyProtocol::V1), ..through("http://proxy") };
-    let (mut conversation, mut out) = (Conversation::new(route.clone()), Vec::new());
+    let (mut conversation, mut out) = (Prologue::new(route.clone()), Vec::new());
     conversation.begin(client(), &mut out);
     out.clear();
     let tunnel = b"HTTP/1.1 200 OK\r\n\r\n";
@@ -356,7 +356,7 @@ fn a_proxy_is_passed_before_the_header_and_starttls() {
     // The service may greet with what the proxy says: that costs no round trip of its own.
     for (greets_at_once, round_trips) in [(true, 3), (false, 4)] {
         let route = Route { starttls: Some(StartTls::Smtp), ..route.clone() };
-        let (mut conversation, mut out) = (Conversation::new(route), Vec::new());
+        let (mut conversation, mut out) = (Prologue::new(route), Vec::new());
         conversation.begin(client(), &mut out);
         let greeting: &[u8] = b"220 a\r\n";
         let (first, second) = if greets_at_once { (greeting, &b""[..]) } else { (&b""[..], greeting) };
