@@ -95,7 +95,7 @@ impl Prologue {
     }
 
     /// The transport is established, from this address of the client's. What is said first is appended to `out`.
-    pub(crate) fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep {
+    pub fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep {
         self.stages = self.route.stages(client);
         self.enter(out)
     }
@@ -104,7 +104,7 @@ impl Prologue {
     ///
     /// # Errors
     /// A refusal, bytes that have no place, or bytes that came before their turn.
-    pub(crate) fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
+    pub fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
         if !bytes.is_empty() && std::mem::take(&mut self.answer_is_due) {
             self.round_trips += 1;
         }
@@ -140,12 +140,12 @@ impl Prologue {
     }
 
     /// The peer has closed.
-    pub(crate) fn receive_end(&self) -> Fault {
+    pub fn receive_end(&self) -> Fault {
         self.fault(Problem::Closed)
     }
 
     /// What is awaited now, and at which stage: for an error of the transport.
-    pub(crate) fn awaited(&self) -> (FailureClass, &'static str) {
+    pub fn awaited(&self) -> (FailureClass, &'static str) {
         match &self.current {
             Some(Current { peer, due, .. }) if peer.is_proxy() => (FailureClass::Proxy, due.name()),
             Some(Current { due, .. }) => (FailureClass::Starttls, due.name()),
@@ -154,7 +154,7 @@ impl Prologue {
     }
 
     /// How many round trips it has taken so far.
-    pub(crate) fn round_trips(&self) -> u64 {
+    pub fn round_trips(&self) -> u64 {
         self.round_trips
     }
 }
