@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{ClientAuthentication, Facts, Observation};
 
-use super::{Cause, Rule, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::Case;
 

@@ -11,7 +11,7 @@ use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Facts, PskMode, Version};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix, fix, ExaminedRule, MeasuredRule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, client_fix, fix};
 use crate::client::case::{ClientCase, named};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, evidence};
 use crate::figures::connections;

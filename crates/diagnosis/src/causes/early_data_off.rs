@@ -1,12 +1,10 @@
-//! `early-data-off`: tickets arrive, and none allows early data.
-//!
-//! `early-data-off`: TLS 1.3 tickets resume, and none allows early data. By design, and worth knowing: nothing else saves a whole
+//! `early-data-off`: TLS 1.3 tickets arrive, and none allows early data. By design, and worth knowing: nothing else saves a whole
 //! round trip.
 
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, Kind, Version};
 
-use super::{Cause, Rule, fix, ExaminedRule, MeasuredRule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::connections;
 use crate::series::{Case, Series};

@@ -4,7 +4,7 @@
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, single_use, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix, single_use};
 use crate::diagnose::examined::Examined;
 
 pub(super) static CAUSE: Cause = Cause {

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts, Kind, Observation};
 
-use super::{Cause, Rule, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -45,5 +45,6 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
         "Status 425 on {count} of {all}: TLS accepted the request, the service behind it did not (RFC 8470, section 5.2)"
     );
     let title = "The service answers early data with 425 Too Early";
-    (early.asked.kind == Kind::Early && count > 0).then(|| case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([evidence]))
+    (early.asked.kind == Kind::Early && count > 0)
+        .then(|| case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([evidence]))
 }

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{FaultName, Kind, Observation, Purpose};
 
-use super::{Cause, Rule, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::Case;
 

@@ -1,15 +1,14 @@
-//! `ems-differs`: a server that resumes a session with the extended master secret where it may not. RFC 7627 §5.3: it must abort
-//! a resumption without the extension, and must not resume a session that was made without it where the extension is offered.
+//! `ems-differs`: sessions made with the extended master secret are offered without it, or the reverse.
 //!
-//! `ems-differs`: the client offers a TLS 1.2 session with extended master secret in one connection and without in the other.
-//!
-//! RFC 7627, section 5.3: a session that had it must not be resumed without it, and the server aborts.
+//! RFC 7627 §5.3: the server must abort a resumption without the extension of a session that was made with it, and must not resume
+//! a session that was made without it where the extension is offered. Found where a server resumes or does not abort, and where a
+//! client changes the extension between the connections of one session.
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, client_fix};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
@@ -74,17 +73,13 @@ fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Findin
 const RFC: &str = "RFC 7627, section 5.3, has the server abort such a handshake";
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
-    let differs = |it: &Offered<'_>| {
-        let source = it.source.offer.as_ref().map(|source| source.extended_master_secret);
-        it.session.version == Version::Tls12 && source.is_some_and(|source| source != it.offer.extended_master_secret)
+    let line = |it: Offered<'_>| {
+        let (before, now) = (it.source.offer.as_ref()?.extended_master_secret, it.offer.extended_master_secret);
+        let word = if now { "with" } else { "without" };
+        let differs =
+            || format!("{}: {word} it, unlike the session's connection; {}", named(it.connection), outcome(it.connection));
+        (it.session.version == Version::Tls12 && before != now).then(differs)
     };
-    let lines = case.offered().filter(differs).map(|it| line(&it));
     let title = "The client changes extended_master_secret between the connections of one session: servers refuse or abort";
-    case.found_in(&CAUSE, Severity::Fault, Confidence::Certain, title, lines)
-}
-
-fn line(offered: &Offered<'_>) -> String {
-    let word = |has: bool| if has { "with" } else { "without" };
-    let now = word(offered.offer.extended_master_secret);
-    format!("{}: {now} it, unlike the session's connection; {}", named(offered.connection), outcome(offered.connection))
+    case.found_in(&CAUSE, Severity::Fault, Confidence::Certain, title, case.offered().filter_map(line))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::Case;
 

@@ -4,7 +4,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule, node_certificate_differs, restart_lost_keys, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, node_certificate_differs, restart_lost_keys};
 use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Cause, Rule, fix, services, session_too_large, vhost_directives, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix, services, session_too_large, vhost_directives};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
 

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Run, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Cause, Rule, client_fix, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, client_fix, fix};
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};
 use crate::series::Case;

@@ -3,7 +3,7 @@
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::Examined;
 
 pub(super) static CAUSE: Cause = Cause {

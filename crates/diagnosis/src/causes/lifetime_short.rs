@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::series::of_each_version;
 

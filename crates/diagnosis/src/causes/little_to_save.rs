@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Remedy, Run, Severity};
 use reprise_model::{Kind, Phase, PskMode, Version};
 
-use super::{Cause, Rule, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};

@@ -1,7 +1,7 @@
 //! Why connections do not resume, or gain nothing by it: a file for each cause, named by its slug.
 //!
-//! The file holds all that is known of the cause: its texts, what fixes it, how bad and how sure its findings can be, the rules that
-//! find it and their tests. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
+//! The file holds all that is known of the cause: its texts, what fixes it, how bad and how sure its findings can be, and the rules
+//! that find it. Three tables in `tests/` say what the rules find. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
 //! file and its line in the list below.
 
 mod rule;

@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::{connections, span};
 

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
 
-use super::{Cause, Rule, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST};

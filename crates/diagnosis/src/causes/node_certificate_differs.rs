@@ -10,7 +10,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, KeyName, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, ExaminedRule, MeasuredRule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
 use crate::series::{Case, differing};
 

@@ -8,7 +8,7 @@ use reprise_model::{FaultName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::{Cause, Rule, ExaminedRule, MeasuredRule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
 use crate::series::{Case, differing};

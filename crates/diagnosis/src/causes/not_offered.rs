@@ -3,7 +3,10 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Version};
 
-use super::{Cause, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, vhost_directives, MeasuredRule};
+use super::{
+    Cause, MeasuredRule, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large,
+    vhost_directives,
+};
 use crate::figures::connections;
 use crate::nodes::nodes_that_refuse_all;
 use crate::series::{Case, Series};

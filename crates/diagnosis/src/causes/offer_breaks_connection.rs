@@ -4,7 +4,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
 
-use super::{Cause, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
 use crate::diagnose::examined::{Counts, Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
 

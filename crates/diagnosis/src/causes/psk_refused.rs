@@ -6,7 +6,7 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use super::{Cause, Rule, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 

@@ -8,7 +8,7 @@ use reprise_model::{KeyName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
 
 pub(super) static CAUSE: Cause = Cause {

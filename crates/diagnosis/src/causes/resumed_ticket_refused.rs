@@ -3,7 +3,7 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, MeasuredRule};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Accepted, Sharing, sharing};
 use crate::series::{Case, Series};

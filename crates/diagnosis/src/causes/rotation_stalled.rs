@@ -4,7 +4,7 @@ use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ProbeRecord;
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, cite};
 
 pub(super) static CAUSE: Cause = Cause {

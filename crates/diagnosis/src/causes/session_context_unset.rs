@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, ClientAuthentication, FaultName};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came};
 
 pub(super) static CAUSE: Cause = Cause {

@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {

@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {

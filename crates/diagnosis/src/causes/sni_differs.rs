@@ -1,13 +1,12 @@
-//! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
+//! `sni-differs`: a session resumes only under the name that it was made for, by design (RFC 6066 §3).
 //!
-//! `sni-differs`: the client offers a session under another name than the one it was given for.
-//!
-//! RFC 9846 §4.7.1: a client should only resume if the name matches. Servers refuse it, and rightly so.
+//! Found at a server that refuses it without its name, and at a client that offers it under another name: RFC 9846 §4.7.1 has clients
+//! resume only if the name matches.
 
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, client_fix};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
@@ -57,13 +56,12 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
 }
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
-    let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.sni != it.offer.sni);
-    let lines = case.offered().filter(differs).map(|it| line(&it));
+    let line = |it: Offered<'_>| {
+        let before = it.source.offer.as_ref()?.sni.as_deref();
+        let of = before.unwrap_or("no name");
+        let differs = || format!("{}: a session of {of}; {}", named(it.connection), outcome(it.connection));
+        (before != it.offer.sni.as_deref()).then(differs)
+    };
     let title = "The client offers sessions of one name to another";
-    case.found_in(&CAUSE, Severity::Risk, Confidence::Certain, title, lines)
-}
-
-fn line(offered: &Offered<'_>) -> String {
-    let of = offered.source.offer.as_ref().and_then(|offer| offer.sni.as_deref()).unwrap_or("no name");
-    format!("{}: a session of {of}; {}", named(offered.connection), outcome(offered.connection))
+    case.found_in(&CAUSE, Severity::Risk, Confidence::Certain, title, case.offered().filter_map(line))
 }

@@ -1,15 +1,13 @@
 //! `suite-differs`: a session is refused where the server would prefer another suite now than the one that it was made with:
 //! under TLS 1.3 of another hash (RFC 9846 §4.3.11), under TLS 1.2 any other (RFC 5246 §7.4.1.3).
 //!
-//! `suite-differs`: the client offers a session without the cipher suite that it was made with.
-//!
-//! TLS 1.2 wants the same suite, TLS 1.3 one of the same hash (RFC 9846 §4.3.11).
+//! A client that offers a session without such a suite is told too.
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 

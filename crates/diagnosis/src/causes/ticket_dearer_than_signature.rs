@@ -4,7 +4,7 @@
 use reprise_model::Phase;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, mechanism};
 use crate::figures::{from_to, ratio_and_interval, span};
 use crate::savings::saving;

@@ -10,7 +10,7 @@ use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule, cache_too_small, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, cache_too_small};
 use crate::client::case::{Chance, ClientCase, first_lines, named};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, is_tls13, mechanism};
 use crate::figures::connections;

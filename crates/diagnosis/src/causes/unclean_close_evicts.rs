@@ -2,7 +2,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {

@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, fix, ExaminedRule};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
