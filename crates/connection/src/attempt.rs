@@ -9,10 +9,9 @@
 //! the client itself has computed until then is in the phase that it belongs to: the driver reads its clock and calls again.
 //! What is sent is stamped when the driver takes it to be written ([`Attempt::outgoing`]).
 //!
-//! How received bytes are interpreted stands in a file each: `in_the_clear`, `records`, `requests`. `account` reports the state.
+//! How received bytes are interpreted stands in a file each: `records` and `requests`, what comes before TLS in `prologue`. `account` reports the state.
 
 mod account;
-mod in_the_clear;
 mod records;
 mod requests;
 
@@ -32,7 +31,7 @@ use crate::prologue::{Prologue, PrologueStep};
 pub struct Attempt<E: Endpoint, X: Exchange> {
     endpoint: E,
     exchange: X,
-    prologue: Option<Box<dyn Prologue>>,
+    prologue: Option<Box<Prologue>>,
     stage: Stage,
     /// The end of a phase that the last call reached: the next call's time is its time.
     reached: Option<Boundary>,
@@ -70,7 +69,7 @@ pub struct Begin<P> {
     /// For the endpoint.
     pub plan: P,
     /// What comes before TLS.
-    pub prologue: Option<Box<dyn Prologue>>,
+    pub prologue: Option<Box<Prologue>>,
     /// How many requests are sent, one after the other; none where nothing is said.
     pub requests: u32,
     /// Where the first request is to leave as early data: the protocol of the connection that gave the ticket, in which it must
@@ -144,7 +143,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     }
 
     /// What comes before TLS, where it depends on the address that has answered: to be said before [`Attempt::connected`].
-    pub fn set_prologue(&mut self, prologue: Option<Box<dyn Prologue>>) {
+    pub fn set_prologue(&mut self, prologue: Option<Box<Prologue>>) {
         self.prologue = prologue;
     }
 
@@ -297,6 +296,25 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             self.clock.will_leave(Departing::FirstRequest);
         }
         Ok(())
+    }
+
+    fn receive_in_the_clear(&mut self, input: &mut Input<'_>) -> Result<Progress, Fault> {
+        let Some(prologue) = &mut self.prologue else { return Ok(Progress::Waiting) };
+        let step = prologue.receive(input.rest(), &mut self.outgoing);
+        self.seen.received += input.rest().len() as u64;
+        input.take(usize::MAX);
+        self.step(step?, input.at())
+    }
+
+    /// A timed stage ends in a boundary; without one TLS begins at once.
+    fn step(&mut self, step: PrologueStep, now: Nanos) -> Result<Progress, Fault> {
+        self.reached = match step {
+            PrologueStep::Waiting => return Ok(Progress::Waiting),
+            PrologueStep::Over(None) => return self.begin_tls(now).map(|()| Progress::Waiting),
+            PrologueStep::Over(Some(phase)) => Some(Boundary::Passed { phase, is_last: true }),
+            PrologueStep::Passed(phase) => Some(Boundary::Passed { phase, is_last: false }),
+        };
+        Ok(Progress::Boundary)
     }
 
     /// The end of a phase was reached, and this is its time.

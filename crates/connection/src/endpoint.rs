@@ -4,7 +4,7 @@ use auto_impl::auto_impl;
 use reprise_model::{Facts, FaultName, Nanos, Protocol};
 
 use crate::fault::Fault;
-use crate::recorder::Recorder;
+use crate::message_log::MessageLog;
 
 /// One side of one connection after the other: a slot whose memory is used again.
 ///
@@ -93,8 +93,8 @@ pub trait Endpoint {
         None
     }
 
-    /// Tells a recorder of every message so far, if it keeps any.
-    fn record(&self, _recorder: &mut dyn Recorder) {}
+    /// Adds every message so far to a log, if the endpoint keeps any.
+    fn record(&self, _log: &mut MessageLog) {}
 
     /// Ends the connection, whatever its state: what it has learned goes to `shared`.
     fn end(&mut self, shared: &mut Self::Shared, how: End);

@@ -8,7 +8,7 @@ use rustls_pki_types::UnixTime;
 
 use crate::endpoint::{End, Endpoint, EndpointEvent};
 use crate::fault::Fault;
-use crate::recorder::Recorder;
+use crate::message_log::MessageLog;
 
 /// The measuring engine, which begins from a session as `P` says.
 #[derive(Default)]
@@ -172,11 +172,11 @@ impl<P: SessionPolicy> Endpoint for EngineClient<P> {
         self.connection.as_ref()?.waiting_for()
     }
 
-    fn record(&self, recorder: &mut dyn Recorder) {
+    fn record(&self, log: &mut MessageLog) {
         let Some(connection) = &self.connection else { return };
-        connection.events().iter().for_each(|event| recorder.message(event.clone()));
-        connection.messages().iter().for_each(|bytes| recorder.handshake_bytes(bytes));
-        recorder.omitted(connection.omitted_events());
+        log.messages.extend(connection.events().iter().cloned());
+        log.handshake_bytes.extend(connection.messages().iter().map(|bytes| bytes.to_vec()));
+        log.omitted += connection.omitted_events();
     }
 
     fn end(&mut self, shared: &mut Self::Shared, how: End) {

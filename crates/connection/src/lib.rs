@@ -21,8 +21,8 @@ pub mod exchange;
 mod fault;
 mod held_bytes;
 mod input;
+mod message_log;
 pub mod prologue;
-mod recorder;
 mod target;
 
 pub use attempt::{Attempt, Begin, Progress};
@@ -31,9 +31,8 @@ pub use engine_client::{AsPlanned, EngineClient, EnginePlan, SessionPolicy};
 pub use exchange::{Exchange, Reply};
 pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;
+pub use message_log::MessageLog;
 pub use prologue::{
-    ClearTextFault, ClearTextRemedy, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol,
-    Route, StartTls,
+    ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, StartTls,
 };
-pub use recorder::{MessageLog, Recorder};
 pub use target::{Target, TargetError};

@@ -13,7 +13,7 @@ use crate::verdict::worst_first;
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
 pub fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|find| find(case)).collect();
+    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|rule| rule.findings(case)).collect();
     worst_first(&mut findings);
     findings
 }
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(ids(&example), ["not-offered", "little-to-save"]);
     }
 
-    /// CONTRACT: a kind that the server refuses is a finding, and exit 0; a certain fault would exit 1.
+    /// A kind that the server refuses is a finding, and exit 0; a certain fault would exit 1.
     #[test]
     fn a_refusal_alone_is_never_a_certain_fault() {
         for (tls, kind) in [("1.2", Kind::Id), ("1.2", Kind::Ticket), ("1.3", Kind::Ticket)] {
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// CONTRACT: no finding about resumption is drawn from an error page alone.
+    /// No finding about resumption is drawn from an error page alone.
     #[test]
     fn error_pages_accuse_nobody_of_refusing_sessions() {
         let kinds = [Kind::Full, Kind::Id, Kind::Ticket];

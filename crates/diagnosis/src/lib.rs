@@ -1,7 +1,7 @@
 //! Why TLS sessions are not resumed: from observations to findings, each with its cause, evidence, cost and remedies.
 //!
-//! Everything here is a pure function of what was observed. Each cause has a file named by its slug: its rule in `findings/`,
-//! `diagnose/` or `client/`, its text and remedies in `causes/`.
+//! Everything here is a pure function of what was observed. Each cause has a file named by its slug in `causes/`: its texts, its
+//! remedies and its rules.
 //!
 //! ```
 //! use reprise_diagnosis::{cause, causes};

@@ -91,6 +91,11 @@ impl Series<'_> {
         self.asked.kind == Kind::Early && self.with(holds) > 0
     }
 
+    /// "100 connections", those that sent early data.
+    pub fn sent_early_data(&self) -> String {
+        connections(self.with(|facts| facts.early_data.is_some()))
+    }
+
     /// How many are of the kind that was asked for.
     pub fn as_asked(&self) -> u64 {
         self.with(|facts| facts.kind == self.asked.kind)

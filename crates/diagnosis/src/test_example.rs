@@ -190,7 +190,7 @@ impl Example {
 
     /// The only finding of the cause's rule; `None` where there is none.
     pub fn only(&self, cause: &Cause) -> Option<Finding> {
-        let mut findings = (cause.measured.unwrap().find)(&self.case());
+        let mut findings = cause.measured.unwrap().find.findings(&self.case());
         assert!(findings.len() < 2, "{findings:?}");
         findings.pop()
     }

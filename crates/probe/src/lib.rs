@@ -6,7 +6,7 @@
 //! its experiments. All of them make a connection in one way: a connector carries out the plan of one connection over a
 //! blocking socket, as an [`Attempt`](reprise_connection::Attempt), and gives back its record. What they return are
 //! [`Observation`](reprise_model::Observation)s and [`Fault`](reprise_connection::Fault)s; findings and words come later, in
-//! `reprise-explain`.
+//! `reprise-diagnosis`.
 //!
 //! ```
 //! use reprise_connection::Target;

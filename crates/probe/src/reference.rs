@@ -4,15 +4,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use reprise_connection::{Fault, Target};
-use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
+use reprise_engine::Config;
 use reprise_model::document::{Calibration, CalibrationRun, CalibrationSample};
-use reprise_model::{Asked, Kind, Version};
-use rustls_pki_types::{CertificateDer, ServerName};
+use reprise_model::{Asked, FaultName, Kind, Version};
+use rustls_pki_types::CertificateDer;
 
 use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
-use crate::options::Options;
+use crate::options::{Certificates, Options};
+use crate::plan::Plan;
 use crate::session_cache::SessionCache;
 use crate::summary::phase_statistics;
 
@@ -38,17 +39,17 @@ impl Reference {
         work: &str,
         interrupt: &Interrupt,
     ) -> Result<Self, Fault> {
-        let connector = Connector::new(&Target::at(address), &Options::default(), interrupt)?;
-        let name = ServerName::IpAddress(address.ip().into());
-        let policy = CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(std::slice::from_ref(root)).0));
-        let config = Config {
+        let options = Options {
             versions: vec![Version::Tls13],
-            alpn: vec![b"http/1.1".to_vec()],
-            ..Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
+            certificates: Certificates::Roots(vec![root.clone()]),
+            ..Options::default()
         };
+        let target = Target::at(address);
+        let connector = Connector::new(&target, &options, interrupt)?;
+        let plan = Plan::new(&target, &options)?.versions.pop().ok_or(Fault::new(FaultName::NothingToOffer))?;
         Ok(Self {
             connector,
-            config: Arc::new(config),
+            config: plan.config,
             work: work.to_owned(),
             cache: SessionCache::default(),
             next: Kind::Full,

@@ -1,6 +1,6 @@
 //! What went wrong with a proxy or with a service that begins in the clear, in words.
 
-use reprise_connection::{ClearTextFault, ClearTextRemedy, Message, Peer, Problem, StartTls};
+use reprise_connection::{ClearTextFault, Message, Peer, Problem, StartTls};
 use reprise_model::FailureClass;
 
 /// Characters of an answer that an error quotes.
@@ -9,7 +9,7 @@ const MAX_QUOTED: usize = 120;
 /// The message, and what to do about it.
 pub(crate) fn words(fault: &ClearTextFault) -> (String, Option<String>) {
     let message = if fault.message == Message::Answer { under_tls(&fault.problem) } else { in_the_clear(fault) };
-    (message, fault.remedy().map(|remedy| advice(remedy, fault)))
+    (message, advice(fault))
 }
 
 /// Who did not answer in time, where that was before TLS, and what to do about it.
@@ -91,31 +91,51 @@ fn refusal(message: Message, code: Option<u16>, said: &[u8]) -> String {
     }
 }
 
-fn advice(remedy: ClearTextRemedy, fault: &ClearTextFault) -> String {
-    let words = match (remedy, fault.peer) {
-        (ClearTextRemedy::CheckProtocol, Peer::Service(protocol)) => {
-            return format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
+/// What can be done about it, where that is known.
+fn advice(fault: &ClearTextFault) -> Option<String> {
+    let words = match (&fault.problem, fault.peer) {
+        (Problem::Closed, _) if fault.message == Message::Answer => "--no-request sends nothing and only waits for tickets",
+        (Problem::Unexpected(_), _) if fault.message == Message::Answer => return None,
+        (Problem::Unexpected(_), Peer::Service(protocol)) => {
+            let check = format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
+            return Some(check);
         }
-        (ClearTextRemedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
-        (ClearTextRemedy::ReadLog, Peer::Service(_)) => "check the server's log",
-        (ClearTextRemedy::ReadLog, _) => "check its log",
-        (ClearTextRemedy::SuspectPath, _) => "an attacker on the path may have injected them",
-        (ClearTextRemedy::GiveCredentials, Peer::HttpProxy) => "set them with --proxy http://USER:PASSWORD@HOST:PORT",
-        (ClearTextRemedy::GiveCredentials, _) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
-        (ClearTextRemedy::FindScheme, _) => "it may require another scheme than Basic: see its Proxy-Authenticate field",
-        (ClearTextRemedy::CheckProxyRules, _) => "its rules allow no tunnel to this host or port",
-        (ClearTextRemedy::CheckReach, _) => "it may not reach the target: check the target's name and port from there",
-        (ClearTextRemedy::CheckReachAndRules, _) => "check the target's name and port from the proxy, and the proxy's rules",
-        (ClearTextRemedy::CheckProxy, _) => "check the proxy's address and its log",
-        (ClearTextRemedy::TryAnotherPort, _) => "it may offer it on another port (587), to other clients, or not at all",
-        (ClearTextRemedy::ConfigureTls, Peer::Service(StartTls::MySql)) => "my.cnf: ssl_cert and ssl_key; and no skip_ssl",
-        (ClearTextRemedy::ConfigureTls, _) => "postgresql.conf: ssl = on, with ssl_cert_file and ssl_key_file",
-        (ClearTextRemedy::NameServedHost, _) => {
+        (Problem::Unexpected(_), _) => "check the proxy's port, and whether it is http:// or socks5://",
+        (Problem::Closed, Peer::Service(_)) => "check the server's log",
+        (Problem::Closed, _) => "check its log",
+        // CVE-2011-0411.
+        (Problem::Injected(_), _) => "an attacker on the path may have injected them",
+        (Problem::AuthenticationRequired, Peer::HttpProxy) => "set them with --proxy http://USER:PASSWORD@HOST:PORT",
+        (Problem::AuthenticationRequired, _) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
+        (Problem::AuthenticationFailed, Peer::HttpProxy) => {
+            "it may require another scheme than Basic: see its Proxy-Authenticate field"
+        }
+        (Problem::NoTunnel { .. }, Peer::Socks5Proxy) => {
+            "check the target's name and port from the proxy, and the proxy's rules"
+        }
+        (Problem::NoTunnel { code: 403 | 405, .. }, _) => "its rules allow no tunnel to this host or port",
+        (Problem::NoTunnel { code: 500..=599, .. }, _) => {
+            "it may not reach the target: check the target's name and port from there"
+        }
+        (Problem::NoTunnel { .. }, _) => "check the proxy's address and its log",
+        (Problem::NotOffered, Peer::Service(StartTls::Smtp)) => {
+            "it may offer it on another port (587), to other clients, or not at all"
+        }
+        (Problem::NotOffered, Peer::Service(StartTls::MySql)) => "my.cnf: ssl_cert and ssl_key; and no skip_ssl",
+        (Problem::Refused { said, .. }, Peer::Service(StartTls::Postgres)) if said.starts_with(b"N") => {
+            "postgresql.conf: ssl = on, with ssl_cert_file and ssl_key_file"
+        }
+        // A server that cannot start a process for the client sends an ErrorResponse in the clear.
+        (Problem::Refused { .. }, Peer::Service(StartTls::Postgres)) => "check the server's log",
+        // RFC 6120 §4.9.3.5 to §4.9.3.7.
+        (Problem::StreamError { condition, .. }, _)
+            if ["host-unknown", "host-gone", "improper-addressing"].contains(&condition.as_str()) =>
+        {
             "it serves host names: the target must be one of them; set its address with --resolve ADDRESS"
         }
-        (ClearTextRemedy::AskNothing, _) => "--no-request sends nothing and only waits for tickets",
+        _ => return None,
     };
-    words.to_owned()
+    Some(words.to_owned())
 }
 
 fn name(peer: Peer) -> &'static str {

@@ -6,7 +6,7 @@ use super::{Attempt, Stage};
 use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::fault::{Detail, Fault};
-use crate::recorder::Recorder;
+use crate::message_log::MessageLog;
 
 impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// Whether all that was wanted has come.
@@ -79,9 +79,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         observation.ended = self.seen.ended;
     }
 
-    /// Tells a recorder of every message so far.
-    pub fn record(&self, recorder: &mut dyn Recorder) {
-        self.endpoint.record(recorder);
+    /// Adds every message so far to a log.
+    pub fn record(&self, log: &mut MessageLog) {
+        self.endpoint.record(log);
     }
 
     /// The fault of a connection that took too long: it names what was awaited.

@@ -101,18 +101,33 @@ mod tests {
 
     #[test]
     fn an_answer_is_done_with_its_last_byte() {
-        let cases: [(StartTls, &[u8], &[u8]); 8] = [
+        let cases: &[(StartTls, &[u8], &[u8])] = &[
             (StartTls::Smtp, b"250-a\r\n250 b\r\n", b"QUIT\r\n"),
+            (StartTls::Smtp, b"220\r\n", b"QUIT\r\n"),
             (StartTls::Imap, b"* x\r\nb OK\r\n", b"c LOGOUT\r\n"),
+            (StartTls::Imap, b"* CAPABILITY IMAP4rev1\r\n* 1 EXISTS\r\nb OK done\r\n", b"c LOGOUT\r\n"),
             (StartTls::Pop3, b"+OK\r\nUSER\r\n.\r\n", b"QUIT\r\n"),
+            (StartTls::Pop3, b"-ERR no\r\n", b"QUIT\r\n"),
             (StartTls::Ftp, b"200-a\r\n200 b\r\n", b"QUIT\r\n"),
+            // Between the first and the last line stands whatever it likes.
+            (StartTls::Ftp, b"211-Features:\r\n AUTH TLS\r\n211 End\r\n", b"QUIT\r\n"),
             (StartTls::Ldap, b"\x30\x0c\x02\x01\x02\x65\x07\x0a\x01\0\x04\0\x04\0", b"\x30\x05\x02\x01\x03\x42\0"),
+            // An entry before the result.
+            (
+                StartTls::Ldap,
+                b"\x30\x09\x02\x01\x02\x64\x04\x04\0\x30\0\x30\x0c\x02\x01\x02\x65\x07\x0a\x01\0\x04\0\x04\0",
+                b"\x30\x05\x02\x01\x03\x42\0",
+            ),
             (StartTls::Postgres, b"R\0\0\0\x08\0\0\0\x05", b""),
+            // A message about versions before the answer.
+            (StartTls::Postgres, b"v\0\0\0\x0c\0\0\0\0\0\0\0\0R\0\0\0\x08\0\0\0\x05", b""),
+            // Who asks for another proof is given an empty one.
             (StartTls::MySql, b"\x02\0\0\x03\xfex", b"\0\0\0\x04"),
+            (StartTls::MySql, b"\x02\0\0\x03\xff\x01", b""),
             (StartTls::Xmpp, b"<stream:stream><stream:features/>", b"</stream:stream>"),
         ];
         for (protocol, answer, farewell) in cases {
-            let mut question = ask(protocol);
+            let mut question = ask(*protocol);
             assert_eq!(question.receive(&[]).unwrap(), Reply::Awaited);
             let (last, before) = answer.split_last().unwrap();
             for byte in before {
@@ -123,7 +138,7 @@ mod tests {
             // What comes after is of no interest.
             assert_eq!(question.receive(b"\x07").unwrap(), Reply::Done);
             assert_eq!(question.receive_end().unwrap(), Reply::Done);
-            assert_eq!((question.keeps_alive(), question.farewell().as_slice()), (true, farewell), "{protocol}");
+            assert_eq!((question.keeps_alive(), question.farewell().as_slice()), (true, *farewell), "{protocol}");
             question.request().unwrap();
             assert_eq!(question.receive(&[]).unwrap(), Reply::Awaited);
         }
@@ -136,6 +151,21 @@ mod tests {
             assert_eq!(name, FaultName::AnswerUnexpected, "{protocol}");
             assert_eq!(ask(protocol).receive_end().unwrap_err().name, FaultName::NoAnswer, "{protocol}");
         }
+        let wrong: [(StartTls, &[&[u8]]); 6] = [
+            (StartTls::Smtp, &[b"HTTP/1.1 400", b"\x16\x03\x01", b"* OK", b"2x", b"2200", b"\n", b"999 "]),
+            (StartTls::Imap, &[b"a OK\r\n", b"+ go on\r\n", b"\x16\x03", b"* OK\r\nx"]),
+            (StartTls::Pop3, &[b"220 x"]),
+            (StartTls::Ldap, &[b"HTTP", b"\x30\x80", b"\x30\x84\xff\xff\xff\xff", b"\x30\0", b"\x30\x03\x02\x01\x02"]),
+            (StartTls::Postgres, &[b"HTTP", b"R\0\0\0\0", b"E\xff\xff\xff\xff", b"S"]),
+            (StartTls::MySql, &[b"HTTP/1.1"]),
+        ];
+        for (protocol, all) in wrong {
+            for bytes in all {
+                assert_eq!(ask(protocol).receive(bytes).unwrap_err().name, FaultName::AnswerUnexpected, "{bytes:?}");
+            }
+        }
+        let startup = ask(StartTls::Postgres).question;
+        assert_eq!(startup[..4], (startup.len() as u32).to_be_bytes(), "it counts its own length");
         let endless = b"250-more\r\n".repeat(MAX_ANSWER / 10 + 1);
         assert_eq!(ask(StartTls::Smtp).receive(&endless).unwrap_err().name, FaultName::AnswerTooLong);
     }

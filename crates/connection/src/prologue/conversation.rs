@@ -1,4 +1,4 @@
-//! A conversation in the clear: one dialogue after the other, each a state machine over whole messages.
+//! The conversation in the clear before TLS: one dialogue after the other, each a state machine over whole messages.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -7,15 +7,15 @@ use reprise_model::{FailureClass, FaultName, Phase};
 
 use super::dialogue::{Dialogue, Turn, Unexpected};
 use super::route::Stage;
-use super::{ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Route};
+use super::{ClearTextFault, Message, Peer, Problem, PrologueStep, Route};
 use crate::fault::Fault;
 
 /// Bytes that are listened to at most: a server could otherwise go on without end. Greetings and lists of capabilities
 /// take hundreds.
 const MAX_HEARD: usize = 16 * 1024;
 
-/// The stages of a route, bounded in bytes.
-struct Conversation {
+/// A conversation in the clear before TLS begins: the stages of a route, bounded in bytes. One value for each connection.
+pub struct Prologue {
     route: Route,
     /// Those that are still to come.
     stages: VecDeque<Stage>,
@@ -36,12 +36,12 @@ struct Current {
 
 impl Route {
     /// What is said before TLS on one connection; `None` where TLS begins at once.
-    pub fn prologue(&self) -> Option<Box<dyn Prologue>> {
-        if self.is_direct() { None } else { Some(Box::new(Conversation::new(self.clone()))) }
+    pub fn prologue(&self) -> Option<Box<Prologue>> {
+        if self.is_direct() { None } else { Some(Box::new(Prologue::new(self.clone()))) }
     }
 }
 
-impl Conversation {
+impl Prologue {
     fn new(route: Route) -> Self {
         Self {
             route,
@@ -93,15 +93,18 @@ impl Conversation {
             None => Fault::new(FaultName::ClosedEarly),
         }
     }
-}
 
-impl Prologue for Conversation {
-    fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep {
+    /// The transport is established, from this address of the client's. What is said first is appended to `out`.
+    pub fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep {
         self.stages = self.route.stages(client);
         self.enter(out)
     }
 
-    fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
+    /// Takes bytes that have come; none after a [`PrologueStep::Passed`], to go on.
+    ///
+    /// # Errors
+    /// A refusal, bytes that have no place, or bytes that came before their turn.
+    pub fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
         if !bytes.is_empty() && std::mem::take(&mut self.answer_is_due) {
             self.round_trips += 1;
         }
@@ -136,11 +139,13 @@ impl Prologue for Conversation {
         }
     }
 
-    fn receive_end(&mut self) -> Fault {
+    /// The peer has closed.
+    pub fn receive_end(&self) -> Fault {
         self.fault(Problem::Closed)
     }
 
-    fn awaited(&self) -> (FailureClass, &'static str) {
+    /// What is awaited now, and at which stage: for an error of the transport.
+    pub fn awaited(&self) -> (FailureClass, &'static str) {
         match &self.current {
             Some(Current { peer, due, .. }) if peer.is_proxy() => (FailureClass::Proxy, due.name()),
             Some(Current { due, .. }) => (FailureClass::Starttls, due.name()),
@@ -148,7 +153,8 @@ impl Prologue for Conversation {
         }
     }
 
-    fn round_trips(&self) -> u64 {
+    /// How many round trips it has taken so far.
+    pub fn round_trips(&self) -> u64 {
         self.round_trips
     }
 }

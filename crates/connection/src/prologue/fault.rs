@@ -103,37 +103,6 @@ pub enum Problem {
     },
 }
 
-/// What can be done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClearTextRemedy {
-    /// Look into the peer's log, which may say why.
-    ReadLog,
-    /// Check the port, and which protocol is spoken there.
-    CheckProtocol,
-    /// Look for somebody on the path, who may have slipped bytes in (CVE-2011-0411).
-    SuspectPath,
-    /// Give the proxy a user name and a password.
-    GiveCredentials,
-    /// Find out which scheme of authentication the proxy wants: its Proxy-Authenticate field says.
-    FindScheme,
-    /// Check whether the proxy's rules allow a tunnel to this host and port.
-    CheckProxyRules,
-    /// Check the target's name and port from the proxy, which may not reach it.
-    CheckReach,
-    /// The same, and the proxy's rules.
-    CheckReachAndRules,
-    /// Check the proxy's address and its log.
-    CheckProxy,
-    /// Try the port for submission, or as another client.
-    TryAnotherPort,
-    /// Set up the service's certificate and key.
-    ConfigureTls,
-    /// Name a host that the service serves.
-    NameServedHost,
-    /// Ask nothing under TLS: handshakes and tickets can be had without.
-    AskNothing,
-}
-
 impl ClearTextFault {
     /// The fixed name of the error.
     pub fn name(&self) -> FaultName {
@@ -156,39 +125,6 @@ impl ClearTextFault {
             Problem::NotOffered => FaultName::StarttlsNotOffered,
             Problem::Refused { .. } | Problem::StreamError { .. } => FaultName::StarttlsRefused,
         }
-    }
-
-    /// What can be done about it, where that is known.
-    pub fn remedy(&self) -> Option<ClearTextRemedy> {
-        Some(match (&self.problem, self.peer) {
-            (Problem::Closed, _) if self.message == Message::Answer => ClearTextRemedy::AskNothing,
-            (Problem::Closed, _) => ClearTextRemedy::ReadLog,
-            (Problem::Unexpected(_), _) if self.message != Message::Answer => ClearTextRemedy::CheckProtocol,
-            (Problem::Injected(_), _) => ClearTextRemedy::SuspectPath,
-            (Problem::AuthenticationRequired, _) => ClearTextRemedy::GiveCredentials,
-            (Problem::AuthenticationFailed, Peer::HttpProxy) => ClearTextRemedy::FindScheme,
-            (Problem::NoTunnel { .. }, Peer::Socks5Proxy) => ClearTextRemedy::CheckReachAndRules,
-            (Problem::NoTunnel { code: 403 | 405, .. }, _) => ClearTextRemedy::CheckProxyRules,
-            (Problem::NoTunnel { code: 500..=599, .. }, _) => ClearTextRemedy::CheckReach,
-            (Problem::NoTunnel { .. }, _) => ClearTextRemedy::CheckProxy,
-            (Problem::NotOffered, Peer::Service(StartTls::Smtp)) => ClearTextRemedy::TryAnotherPort,
-            (Problem::NotOffered, Peer::Service(StartTls::MySql)) => ClearTextRemedy::ConfigureTls,
-            // A server that cannot start a process for the client sends an ErrorResponse in the clear.
-            (Problem::Refused { said, .. }, Peer::Service(StartTls::Postgres)) => {
-                if said.starts_with(b"N") {
-                    ClearTextRemedy::ConfigureTls
-                } else {
-                    ClearTextRemedy::ReadLog
-                }
-            }
-            // RFC 6120 §4.9.3.5 to §4.9.3.7.
-            (Problem::StreamError { condition, .. }, _)
-                if ["host-unknown", "host-gone", "improper-addressing"].contains(&condition.as_str()) =>
-            {
-                ClearTextRemedy::NameServedHost
-            }
-            _ => return None,
-        })
     }
 }
 

@@ -39,28 +39,13 @@ openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pe
 };
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
-    let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.alpn != it.offer.alpn);
-    let lines = case.offered().filter(differs).map(|it| line(&it));
-    let title = "The client changes its application protocols between the connections of one session";
-    case.found_in(&CAUSE, Severity::Note, Confidence::Certain, title, lines)
-}
-
-fn line(offered: &Offered<'_>) -> String {
     let list = |alpn: &[String]| if alpn.is_empty() { "none".to_owned() } else { alpn.join(", ") };
-    let before = offered.source.offer.as_ref().map_or_else(String::new, |offer| list(&offer.alpn));
-    format!("{}: {}, and {before} in the connection of the session", named(offered.connection), list(&offered.offer.alpn))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn another_list_of_protocols_is_told() {
-        let example = || Client::new().full().resumed(0);
-        assert_eq!(example().only(&CAUSE), None);
-        let changed = example().offers_of(1, |offer| offer.alpn = vec!["h2".to_owned()]);
-        assert_eq!(changed.only(&CAUSE).unwrap().severity, Severity::Note);
-    }
+    let line = |it: Offered<'_>| {
+        let (before, now) = (&it.source.offer.as_ref()?.alpn, &it.offer.alpn);
+        let differs =
+            || format!("{}: {}, and {} in the connection of the session", named(it.connection), list(now), list(before));
+        (before != now).then(differs)
+    };
+    let title = "The client changes its application protocols between the connections of one session";
+    case.found_in(&CAUSE, Severity::Note, Confidence::Certain, title, case.offered().filter_map(line))
 }

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{ClientAuthentication, Facts, Kind};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -36,15 +36,16 @@ No time. Whoever holds the session is that client until it expires, even if the 
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 12, find: of_measurement }),
+    measured: Some(Rule { rank: 12, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let all = case.conclusive_series();
     let sends = |series: &Series<'_>| series.asked.kind == Kind::Full && series.with(is_sent) > 0;
     let accounts: Vec<String> = all.iter().filter(|it| sends(it)).flat_map(|full| accounts(full, &all)).collect();
-    if accounts.is_empty() { Vec::new() } else { vec![finding(case, accounts)] }
+    let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
+    (!accounts.is_empty()).then(|| case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(accounts))
 }
 
 fn is_requested(facts: &Facts) -> bool {
@@ -69,65 +70,10 @@ fn inherits(series: &Series<'_>) -> bool {
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
 }
 
-fn finding(case: &Case<'_>, evidence: Vec<String>) -> Finding {
-    let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
-    case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(evidence)
-}
-
 /// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".
 fn account(series: &Series<'_>) -> String {
     let (asked, requested) = (series.asked, series.with(is_requested));
     let all = connections(series.count());
     let account = format!("{} {}: certificate requested on {requested} of {all}", asked.tls, asked.kind);
     if requested == 0 { account } else { format!("{account}, sent on {}", series.with(is_sent)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn mutual() -> Example {
-        Example::new().run("1.2", Kind::Full, 900).facts(|it| it.client_authentication = ClientAuthentication::Sent)
-    }
-
-    #[test]
-    fn the_resumed_handshake_relies_on_the_session() {
-        let finding = mutual().run("1.2", Kind::Id, 200).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Certain));
-        assert_eq!(
-            finding.evidence,
-            [
-                "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100",
-                "TLS 1.2 id: certificate requested on 0 of 100 connections"
-            ]
-        );
-    }
-
-    #[test]
-    fn refused_resumptions_that_ask_again_do_not_hide_it() {
-        let asks_again = |it: &mut reprise_model::Observation| {
-            it.outcome.as_mut().unwrap().client_authentication = ClientAuthentication::RequestedNoneSent;
-        };
-        let partly = mutual().run("1.2", Kind::Id, 200).of_which_full(30).first(30, asks_again);
-        assert!(partly.only(&CAUSE).is_some());
-    }
-
-    #[test]
-    fn an_external_psk_inherits_nothing() {
-        let full = Example::new().run("1.3", Kind::Full, 900);
-        let full = full.facts(|it| it.client_authentication = ClientAuthentication::Sent);
-        assert_eq!(full.run("1.3", Kind::Psk, 200).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_certificate_that_was_never_sent_is_not_inherited() {
-        let anonymous = mutual().facts(|it| it.client_authentication = ClientAuthentication::RequestedNoneSent);
-        assert_eq!(anonymous.run("1.2", Kind::Id, 200).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_server_that_asks_for_nothing_has_nothing_to_inherit() {
-        assert_eq!(Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 200).only(&CAUSE), None);
-    }
 }

@@ -93,31 +93,3 @@ fn others_since(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
     names.dedup();
     names.len()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn a_cache_of_one_name_forgets_the_other() {
-        let one = Client::new().to("a.test").full().resumed(0).to("b.test").full().to("a.test").full().resumed(3);
-        let finding = one.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
-        assert_eq!(finding.title, "The client remembers the sessions of only one name");
-    }
-
-    #[test]
-    fn without_any_offer_it_is_one_possibility() {
-        let silent = Client::new().to("a.test").full().to("b.test").full().to("a.test").full().to("b.test").full();
-        assert_eq!(silent.only(&CAUSE).unwrap().confidence, Confidence::Possible);
-    }
-
-    #[test]
-    fn a_client_that_keeps_all_names_or_none_is_not_meant() {
-        let all = Client::new().to("a.test").full().to("b.test").full().to("a.test").resumed(0);
-        assert_eq!(all.only(&CAUSE), None);
-        let none = Client::new().to("a.test").full().full().to("b.test").full().to("a.test").full();
-        assert_eq!(none.only(&CAUSE), None);
-    }
-}

@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{ClientAuthentication, Facts, Observation};
 
-use super::{Cause, Rule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -30,17 +30,17 @@ openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c Certi
     advice: "Set one with --cert FILE --key FILE: the responses are errors, from which nothing follows for resumption.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 1, find: of_measurement }),
+    measured: Some(Rule { rank: 1, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let asked_in_vain = || case.samples().filter(|(_, facts)| is_asked_in_vain(facts));
     let asked = asked_in_vain().count() as u64;
     let refused: Vec<&Observation> = asked_in_vain().map(|(seen, _)| seen).filter(|seen| !seen.is_answered_well()).collect();
     // A server that asks and does not insist answers well.
     if refused.is_empty() || (refused.len() as u64) < asked {
-        return Vec::new();
+        return None;
     }
     let status = refused.iter().find_map(|seen| seen.http_status).unwrap_or_default();
     let evidence = format!(
@@ -49,46 +49,9 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
         connections(case.samples().count() as u64)
     );
     let title = "The server requests a client certificate, and the client has none";
-    vec![case.found(&CAUSE, Severity::Risk, Confidence::Likely, title).because([evidence])]
+    Some(case.found(&CAUSE, Severity::Risk, Confidence::Likely, title).because([evidence]))
 }
 
 fn is_asked_in_vain(facts: &Facts) -> bool {
     facts.client_authentication == ClientAuthentication::RequestedNoneSent
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    fn asked(authentication: ClientAuthentication, status: u16) -> Example {
-        let example = Example::new().run("1.3", Kind::Full, 900).facts(|it| it.client_authentication = authentication);
-        example.all(|it| it.http_status = Some(status))
-    }
-
-    #[test]
-    fn errors_without_a_certificate_ask_for_one() {
-        let finding = asked(ClientAuthentication::RequestedNoneSent, 400).only(&CAUSE).unwrap();
-        assert_eq!((finding.id.as_str(), finding.severity), ("client-certificate-missing", Severity::Risk));
-        assert_eq!(
-            finding.evidence,
-            ["Certificate requested and none sent on 100 of 100 connections; each got an error response (400)"]
-        );
-        assert!(finding.remedy.unwrap().text.starts_with("Set one with --cert FILE --key FILE"));
-    }
-
-    #[test]
-    fn who_is_served_without_lacks_none() {
-        assert_eq!(asked(ClientAuthentication::RequestedNoneSent, 200).only(&CAUSE), None);
-        let seldom = asked(ClientAuthentication::RequestedNoneSent, 200).first(3, |it| it.http_status = Some(503));
-        assert_eq!(seldom.only(&CAUSE), None);
-    }
-
-    #[test]
-    fn errors_of_another_cause_ask_for_no_certificate() {
-        assert_eq!(asked(ClientAuthentication::Sent, 403).only(&CAUSE), None);
-        assert_eq!(asked(ClientAuthentication::NotRequested, 403).only(&CAUSE), None);
-    }
 }

@@ -175,37 +175,3 @@ fn new_processes(case: &ClientCase<'_>) -> Option<Finding> {
     let finding = CAUSE.finding(Severity::Note, Confidence::Certain, title);
     Some(finding.because(first_lines(lines)).fixed_by(remedies_across_processes()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn resuming_for_a_while_and_then_not_is_forgetting() {
-        let twice = Client::new().full().resumed(0).full().resumed(2).full();
-        let finding_of_two = twice.only(&CAUSE).unwrap();
-        assert_eq!((finding_of_two.severity, finding_of_two.confidence), (Severity::Fault, Confidence::Likely));
-        let once = Client::new().full().resumed(0).full();
-        assert_eq!(once.only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(Client::new().full().resumed(0).resumed(1).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn silence_of_a_library_that_resumes_by_itself_is_likely_this() {
-        let java = Client::new().full().full().full().agent("Java/17.0.15");
-        assert_eq!(java.only(&CAUSE).unwrap().confidence, Confidence::Likely);
-        let curl = Client::new().full().full().full().agent("curl/7.88.1");
-        assert_eq!(curl.only(&CAUSE).unwrap().confidence, Confidence::Possible);
-        let unknown = Client::new().full().full().full();
-        assert_eq!(unknown.only(&CAUSE).unwrap().confidence, Confidence::Possible);
-    }
-
-    #[test]
-    fn a_process_for_each_connection_is_a_note() {
-        let processes = Client::new().full().full().in_processes(&[10, 11]);
-        let finding_of_two = processes.only(&CAUSE).unwrap();
-        assert_eq!((finding_of_two.severity, finding_of_two.confidence), (Severity::Note, Confidence::Certain));
-        assert!(processes.only(&client_never_offers::CAUSE).is_none());
-    }
-}

@@ -177,39 +177,3 @@ pub(super) fn evidence(case: &ClientCase<'_>) -> Vec<String> {
     };
     first_lines(case.misses().map(line))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn two_connections_that_offer_nothing_are_one_possibility() {
-        let silent = Client::new().full().full();
-        let finding = silent.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Possible));
-        assert!(finding.evidence[0].contains("no session offered"), "{:?}", finding.evidence);
-    }
-
-    #[test]
-    fn a_library_that_waits_to_be_told_is_the_likelier_cause() {
-        let python = Client::new().full().full().full().agent("Python-urllib/3.11");
-        assert_eq!(python.only(&CAUSE).unwrap().confidence, Confidence::Likely);
-    }
-
-    #[test]
-    fn without_psk_modes_the_wire_says_it() {
-        let mute = || Client::new().full().full().offers(|offer| offer.psk_modes = None).gives(0);
-        let finding_of_two = mute().only(&CAUSE).unwrap();
-        assert_eq!(finding_of_two.confidence, Confidence::Certain);
-        let once = Client::new().full().offers(|offer| offer.psk_modes = None).gives(0);
-        assert_eq!(once.only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-
-    #[test]
-    fn whoever_offers_or_cannot_yet_is_not_accused() {
-        assert_eq!(Client::new().full().only(&CAUSE), None);
-        assert_eq!(Client::new().full().resumed(0).only(&CAUSE), None);
-        assert_eq!(Client::new().full().full().at_once().only(&CAUSE), None);
-    }
-}

@@ -9,8 +9,9 @@
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Facts, PskMode, Version};
+use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix, fix};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, client_fix, fix};
 use crate::client::case::{ClientCase, named};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, evidence};
 use crate::figures::connections;
@@ -50,14 +51,23 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
     separated_by: &["both-psk-modes", "psk-ke"],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 11, find: of_measurement }),
-    examined: Some(Rule { rank: 2, find: of_experiments }),
+    measured: Some(Rule { rank: 11, find: MeasuredRule::Once(of_measurement) }),
+    examined: Some(Rule { rank: 2, find: ExaminedRule::EachRun("both-psk-modes", of_experiments) }),
     watched: Some(Rule { rank: 4, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    if is_the_cause(case) { vec![finding(case)] } else { Vec::new() }
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    if !is_the_cause(case) {
+        return None;
+    }
+    let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
+    let evidence = [
+        format!("psk_ke on 0 of {}", connections(tls13(case).count() as u64)),
+        "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
+    ];
+    let remedy = Remedy::general("--psk-mode both lets the server choose");
+    Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).fixed_by(vec![remedy]))
 }
 
 /// Whether sessions of TLS 1.3 could only be resumed in a way in which none was.
@@ -74,32 +84,15 @@ fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {
     well.map(|(_, facts)| facts).filter(|facts| facts.version == Version::Tls13)
 }
 
-fn finding(case: &Case<'_>) -> Finding {
-    let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
-    let all = connections(tls13(case).count() as u64);
-    CAUSE
-        .finding(Severity::Note, Confidence::Certain, title)
-        .because([
-            format!("psk_ke on 0 of {all}"),
-            "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
-        ])
-        .fixed_by(vec![Remedy::general("--psk-mode both lets the server choose")])
-}
-
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
-        let confidence = examined.gains(run)?;
-        let resumed = run.seen.iter().find(|seen| came(seen) == Some(ResumptionOutcome::Resumed))?;
-        let mode = resumed.observation.facts()?.psk_mode?;
-        (mode == PskMode::PskKe).then(|| {
-            let title = "The server resumes with psk_ke alone, which common clients do not offer";
-            let finding = CAUSE.finding(Severity::Fault, confidence, title);
-            // The cause's own remedies let a server take psk_ke, which this one does.
-            let remedy = Remedy::general("Let the server accept psk_dhe_ke, the mode that clients offer");
-            finding.because(evidence(run)).fixed_by(vec![remedy])
-        })
-    };
-    examined.runs("both-psk-modes").filter_map(finding).collect()
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let confidence = examined.gains(run)?;
+    let resumed = run.seen.iter().find(|seen| came(seen) == Some(ResumptionOutcome::Resumed))?;
+    let mode = resumed.observation.facts()?.psk_mode?;
+    let title = "The server resumes with psk_ke alone, which common clients do not offer";
+    // The cause's own remedies let a server take psk_ke, which this one does.
+    let remedy = Remedy::general("Let the server accept psk_dhe_ke, the mode that clients offer");
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence(run)).fixed_by(vec![remedy]);
+    (mode == PskMode::PskKe).then_some(finding)
 }
 
 /// RFC 9846 §4.3.9.
@@ -113,53 +106,4 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
     let severity = if case.completed().count() > 1 { Severity::Fault } else { Severity::Note };
     let title = "The client offers psk_ke alone: servers that want forward secrecy give it no ticket";
     case.found_in(&CAUSE, severity, Confidence::Certain, title, lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-    use crate::example::{Example, ticket};
-
-    #[test]
-    fn a_mode_that_no_server_took_is_told_as_what_was_offered() {
-        let resumed = |mode| {
-            let example = Example::new().run("1.3", Kind::Full, 9).run("1.3", Kind::Ticket, 3);
-            example.facts(|it| it.psk_mode = mode).psk_modes(&[PskMode::PskKe])
-        };
-        assert_eq!(resumed(Some(PskMode::PskKe)).only(&CAUSE), None);
-        assert!(resumed(None).only(&CAUSE).unwrap().title.starts_with("No TLS 1.3 connection used psk_ke"));
-        assert_eq!(resumed(None).psk_modes(&[PskMode::PskDheKe]).only(&CAUSE), None);
-        assert_eq!(Example::new().run("1.2", Kind::Full, 9).psk_modes(&[PskMode::PskKe]).only(&CAUSE), None);
-    }
-
-    /// `--kinds full`: tickets came, and no connection offered one.
-    #[test]
-    fn tickets_that_nothing_offered_accuse_nobody() {
-        let full = Example::new().run("1.3", Kind::Full, 9).psk_modes(&[PskMode::PskKe]);
-        assert!(full.only(&CAUSE).is_some(), "no ticket came");
-        let full = Example::new().run("1.3", Kind::Full, 9).psk_modes(&[PskMode::PskKe]);
-        assert_eq!(full.facts(|it| it.tickets.add(ticket(None))).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_server_that_wants_psk_ke_is_told() {
-        let with = |mode| {
-            let scene = Scene::refusing(TLS13).run("both-psk-modes", TLS13, &[Kind::Full, TICKET]);
-            scene.facts(|facts| facts.psk_mode = Some(mode))
-        };
-        assert_eq!(with(PskMode::PskKe).only(&CAUSE).unwrap().severity, Severity::Fault);
-        assert_eq!(with(PskMode::PskDheKe).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn psk_ke_alone_is_told_and_both_are_not() {
-        let with = |modes: &'static [u8]| Client::new().full().full().offers(|offer| offer.psk_modes = Some(modes.to_vec()));
-        assert_eq!(with(&[0]).only(&CAUSE).unwrap().severity, Severity::Fault);
-        assert_eq!(with(&[0, 1]).only(&CAUSE), None);
-        assert_eq!(with(&[1]).only(&CAUSE), None);
-    }
 }

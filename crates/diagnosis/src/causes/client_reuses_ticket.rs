@@ -70,24 +70,3 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
     evidence.push(format!("This server takes each ticket once: {refused} of the {offers} offers did not resume"));
     Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, title, evidence))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn a_second_offer_of_one_ticket_is_told() {
-        let twice = Client::new().full().resumed(0).refused(0);
-        let finding = twice.only(&CAUSE).unwrap();
-        assert!(finding.title.starts_with("The client offers one ticket 2 times"), "{}", finding.title);
-        assert!(finding.evidence.last().unwrap().contains("1 of the 2"), "{:?}", finding.evidence);
-    }
-
-    #[test]
-    fn tls12_sessions_may_be_offered_again() {
-        let twice = Client::new().full().resumed(0).resumed(0).tls12();
-        assert_eq!(twice.only(&CAUSE), None);
-        assert_eq!(Client::new().full().resumed(0).resumed(1).only(&CAUSE), None);
-    }
-}

@@ -3,7 +3,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -31,35 +31,19 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 23, find: of_measurement }),
+    measured: Some(Rule { rank: 23, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let closed = case.samples().filter(|(observation, _)| observation.next_request.is_none()).count();
     if !case.keeps_alive || closed == 0 {
-        return Vec::new();
+        return None;
     }
     let all = connections(case.samples().count() as u64);
     let title = format!(
         "The server closes {closed} of {all} after the first response: no further request is possible on \
         them"
     );
-    vec![case.found(&CAUSE, Severity::Note, Confidence::Certain, title)]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn a_next_request_that_was_asked_for_is_not_missing_in_silence() {
-        let closed = || Example::new().refused("1.3", Kind::Full, 4);
-        assert_eq!(closed().only(&CAUSE), None);
-        let title = closed().keep_alive().only(&CAUSE).unwrap().title;
-        assert!(title.starts_with("The server closes 4 of 4 connections after the first response"), "{title}");
-    }
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }

@@ -1,10 +1,10 @@
 //! `early-data-hrr`: a HelloRetryRequest rejects early data, whatever the server would have done with it (RFC 9846 §4.3.10).
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{EarlyData, Facts, Kind};
+use reprise_model::{EarlyData, Facts};
 
 use super::early_data_rejected::SENT_TWICE;
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -35,44 +35,21 @@ Two ServerHellos mean a HelloRetryRequest.",
     separated_by: &["hello-retry-request", "early-data"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 18, find: of_measurement }),
+    measured: Some(Rule { rank: 18, find: MeasuredRule::EachSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let is_retried = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_retried) > 0;
-    case.every_series().iter().filter(is_retried).map(|early| finding(case, early)).collect()
-}
-
-fn is_retried(facts: &Facts) -> bool {
-    facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request
-}
-
-fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
+fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+    let is_retried = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request;
+    if !early.is_early_data_with(is_retried) {
+        return None;
+    }
     let retried = early.with(is_retried);
-    let sent = connections(early.with(|facts| facts.early_data.is_some()));
     let title = "The server requests another group, and its HelloRetryRequest rejects early data";
-    case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([
-        format!("Rejected on {retried} of {sent} that sent it"),
+    let evidence = [
+        format!("Rejected on {retried} of {} that sent it", early.sent_early_data()),
         format!("A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)", connections(retried)),
         SENT_TWICE.to_owned(),
-    ])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn a_retry_is_told_from_replay_protection() {
-        let rejected = || {
-            let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
-            example.facts(|it| it.early_data = Some(EarlyData::Rejected))
-        };
-        let finding = rejected().facts(|it| it.hello_retry_request = true).only(&CAUSE).unwrap();
-        assert!(finding.evidence[1].starts_with("A HelloRetryRequest came on 100 connections"), "{finding:?}");
-        assert!(finding.remedy.unwrap().text.contains("--groups"));
-        assert_eq!(rejected().only(&CAUSE), None);
-    }
+    ];
+    Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(evidence))
 }

@@ -1,12 +1,10 @@
-//! `early-data-off`: tickets arrive, and none allows early data.
-//!
-//! `early-data-off`: TLS 1.3 tickets resume, and none allows early data. By design, and worth knowing: nothing else saves a whole
+//! `early-data-off`: TLS 1.3 tickets arrive, and none allows early data. By design, and worth knowing: nothing else saves a whole
 //! round trip.
 
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, Kind, Version};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -51,94 +49,33 @@ The size stands in what `s_client` prints of each ticket:
     separated_by: &["early-data"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 16, find: of_measurement }),
-    examined: Some(Rule { rank: 3, find: of_experiments }),
+    measured: Some(Rule { rank: 16, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
+    examined: Some(Rule { rank: 3, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let all = case.conclusive_series();
-    let allows_none = |early: &&Series<'_>| allowed(early) == 0 && early.with(gives_ticket) > 0;
-    all.iter()
-        .filter(|series| series.asked.kind == Kind::Early)
-        .filter(allows_none)
-        .map(|early| finding(case, early))
-        .collect()
-}
-
-/// How many were given a ticket that allows early data, be it too little for the request.
-fn allowed(early: &Series<'_>) -> usize {
-    early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count()
-}
-
-fn gives_ticket(facts: &Facts) -> bool {
-    facts.tickets.count > 0
-}
-
-fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
+fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+    // Be it too little for the request.
+    let allowed = early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count();
+    let gives_ticket = |facts: &Facts| facts.tickets.count > 0;
+    if !early.is_early_data_with(gives_ticket) || allowed > 0 {
+        return None;
+    }
     let title = format!("{} tickets arrive, but none allows early data", early.asked.tls);
-    let tickets = connections(early.with(gives_ticket));
-    case.found(&CAUSE, Severity::Note, Confidence::Certain, title)
-        .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])
+    let evidence = format!("Tickets on {}, max_early_data_size above 0 on {allowed}", connections(early.with(gives_ticket)));
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because([evidence]))
 }
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let resumes = examined.always_resumes(Asked { tls: Version::Tls13, kind: Kind::Ticket });
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
     let giving: Vec<_> = facts.filter(|facts| facts.tickets.count > 0).collect();
     let allows = |bytes: Option<u32>| bytes.is_some_and(|bytes| bytes > 0);
     let allowed = giving.iter().any(|facts| facts.tickets.iter().any(|ticket| allows(ticket.max_early_data)));
     if !resumes || giving.is_empty() || allowed {
-        return Vec::new();
+        return None;
     }
     let title = "TLS 1.3 tickets resume, and none allows early data";
     let evidence = [format!("Tickets on {}, max_early_data_size above 0 on none", connections(giving.len() as u64))];
-    vec![CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).by_design()]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Ticket;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS13, ticket_of};
-    use crate::example::{Example, ticket};
-
-    fn early() -> Example {
-        Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20).of_which_full(100)
-    }
-
-    #[test]
-    fn tickets_without_the_extension_are_counted() {
-        let finding = early().facts(|it| it.tickets.add(ticket(None))).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence, ["Tickets on 100 connections, max_early_data_size above 0 on 0"]);
-        assert_eq!(finding.steps(Some("nginx"))[1], "nginx: ssl_early_data on; (from 1.15.3)");
-    }
-
-    #[test]
-    fn a_ticket_that_allows_too_little_allows_it() {
-        assert_eq!(early().facts(|it| it.tickets.add(ticket(Some(64)))).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_server_without_tickets_is_not_accused_of_tickets() {
-        assert_eq!(early().only(&CAUSE), None);
-    }
-
-    #[test]
-    fn who_asked_for_no_early_data_hears_nothing_of_it() {
-        let tickets = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300);
-        assert_eq!(tickets.facts(|it| it.tickets.add(ticket(None))).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn tickets_without_early_data_are_a_note() {
-        let giving = |max_early_data| {
-            Scene::resuming(TLS13).facts(move |facts| facts.tickets.add(Ticket { max_early_data, ..ticket_of(7_200) }))
-        };
-        assert_eq!(giving(None).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(giving(Some(16_384)).only(&CAUSE), None);
-        let refusing = Scene::refusing(TLS13).facts(|facts| facts.tickets.add(ticket_of(7_200)));
-        assert_eq!(refusing.only(&CAUSE), None, "there is worse to tell");
-    }
+    Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).by_design())
 }

@@ -40,17 +40,3 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
     });
     case.found_in(&CAUSE, Severity::Note, Confidence::Certain, title, lines)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn early_data_is_a_note() {
-        let example = || Client::new().full().resumed(0);
-        assert_eq!(example().only(&CAUSE), None);
-        let early = example().offers_of(1, |offer| offer.early_data = true);
-        assert_eq!(early.only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-}

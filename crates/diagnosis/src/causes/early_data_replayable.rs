@@ -1,10 +1,9 @@
 //! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{EarlyData, Facts, Kind};
+use reprise_model::{EarlyData, Facts};
 
-use super::{Cause, Rule, fix};
-use crate::figures::connections;
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -28,40 +27,21 @@ for i in 1 2; do (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in
 fix("HAProxy", "", "http-request wait-for-handshake where a request must not be replayed; it sends Early-Data: 1 to servers by itself"),],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 21, find: of_measurement }),
+    measured: Some(Rule { rank: 21, find: MeasuredRule::EachSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let is_accepted = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_accepted) > 0;
-    case.every_series().iter().filter(is_accepted).map(|early| finding(case, early)).collect()
-}
-
-fn is_accepted(facts: &Facts) -> bool {
-    facts.early_data == Some(EarlyData::Accepted)
-}
-
-fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
-    let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
+fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+    let is_accepted = |facts: &Facts| facts.early_data == Some(EarlyData::Accepted);
+    if !early.is_early_data_with(is_accepted) {
+        return None;
+    }
     let title = "Early data is accepted: an attacker can replay such a request";
-    case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because([
-        format!("Accepted on {accepted} of {} that sent it", connections(sent)),
+    let evidence = [
+        format!("Accepted on {} of {} that sent it", early.with(is_accepted), early.sent_early_data()),
         "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
              forward secrecy"
             .to_owned(),
-    ])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn what_was_accepted_can_be_replayed() {
-        let early = |fate| Example::new().run("1.3", Kind::Early, 20).facts(|it| it.early_data = Some(fate));
-        let finding = early(EarlyData::Accepted).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[0], "Accepted on 100 of 100 connections that sent it");
-        assert_eq!(early(EarlyData::Rejected).only(&CAUSE), None);
-    }
+    ];
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(evidence))
 }

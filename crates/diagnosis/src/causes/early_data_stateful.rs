@@ -4,7 +4,7 @@
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix, single_use};
+use super::{Cause, ExaminedRule, Rule, fix, single_use};
 use crate::diagnose::examined::Examined;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -43,43 +43,23 @@ Look at the length of the ticket, and at what it allows:
     separated_by: &["early-data"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 4, find: of_experiments }),
+    examined: Some(Rule { rank: 4, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// A ticket that holds its session has at least a key name, a nonce, the secret and a tag; one that only names it is shorter.
 const STATELESS: u16 = 100;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let is_single = single_use::shown(examined).any(|(run, _)| run.asked.tls == Version::Tls13);
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
     let tickets: Vec<_> = facts.flat_map(|facts| facts.tickets.iter().copied().collect::<Vec<_>>()).collect();
     let allowing = tickets.iter().filter(|ticket| ticket.max_early_data.is_some_and(|bytes| bytes > 0)).count();
     let longest = tickets.iter().map(|ticket| ticket.length).max().unwrap_or_default();
     if !is_single || allowing == 0 || allowing < tickets.len() || longest >= STATELESS {
-        return Vec::new();
+        return None;
     }
     let title = "Early data makes TLS 1.3 tickets stateful: only the process that issued one accepts it";
     let evidence = [format!("{allowing} tickets of at most {longest} bytes, all of which allow early data and serve once")];
-    vec![CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence).by_design()]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{Kind, Ticket};
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
-
-    fn scene(length: u16, again: Kind) -> Scene {
-        let scene = Scene::resuming(TLS13).run("second-use", TLS13, &[Kind::Full, TICKET, again, again]);
-        scene.facts(|facts| facts.tickets.add(Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) }))
-    }
-
-    #[test]
-    fn short_tickets_that_serve_once_with_early_data_are_stateful() {
-        assert!(scene(32, Kind::Full).only(&CAUSE).is_some());
-        assert_eq!(scene(208, Kind::Full).only(&CAUSE), None);
-        assert_eq!(scene(32, TICKET).only(&CAUSE), None);
-    }
+    Some(CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence).by_design())
 }

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{FaultName, Kind, Observation, Purpose};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -29,16 +29,16 @@ fix("GnuTLS", "", "call gnutls_record_recv_early_data after the handshake"),
 fix("rustls", "", "read ServerConnection::early_data() before the plaintext of the connection"),],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 20, find: of_measurement }),
+    measured: Some(Rule { rank: 20, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let samples = case.observations.iter().filter(|seen| seen.purpose == Purpose::Sample);
     let early: Vec<&Observation> = samples.filter(|seen| seen.asked.kind == Kind::Early).collect();
     let unanswered = early.iter().filter(|seen| seen.outcome == Err(FaultName::EarlyDataUnanswered)).count();
     if unanswered == 0 {
-        return Vec::new();
+        return None;
     }
     let all = connections(early.len() as u64);
     let mut evidence = vec![format!("No response on {unanswered} of {all} that sent early data")];
@@ -49,39 +49,5 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     // Where nothing else is answered either, it may be the service.
     let confidence = if answered > 0 { Confidence::Likely } else { Confidence::Possible };
     let title = "The server accepts early data and does not answer it";
-    vec![case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn early(name: FaultName) -> Example {
-        Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Early, 3).all(|it| it.outcome = Err(name))
-    }
-
-    #[test]
-    fn silence_after_accepted_early_data_is_named() {
-        let finding = early(FaultName::EarlyDataUnanswered).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
-        assert_eq!(
-            finding.evidence,
-            [
-                "No response on 3 of 3 connections that sent early data",
-                "The same request after the handshake was answered on 100 connections"
-            ]
-        );
-    }
-
-    #[test]
-    fn where_nothing_is_answered_early_data_may_not_be_to_blame() {
-        let alone = Example::new().refused("1.3", Kind::Early, 3).all(|it| it.outcome = Err(FaultName::EarlyDataUnanswered));
-        assert_eq!(alone.only(&CAUSE).unwrap().confidence, Confidence::Possible);
-    }
-
-    #[test]
-    fn another_failure_is_another_matter() {
-        assert_eq!(early(FaultName::Timeout).only(&CAUSE), None);
-    }
+    Some(case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence))
 }

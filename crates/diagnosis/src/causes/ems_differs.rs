@@ -1,14 +1,14 @@
-//! `ems-differs`: a server that resumes a session with the extended master secret where it may not. RFC 7627 §5.3: it must abort
-//! a resumption without the extension, and must not resume a session that was made without it where the extension is offered.
+//! `ems-differs`: sessions made with the extended master secret are offered without it, or the reverse.
 //!
-//! `ems-differs`: the client offers a TLS 1.2 session with extended master secret in one connection and without in the other.
-//!
-//! RFC 7627, section 5.3: a session that had it must not be resumed without it, and the server aborts.
+//! RFC 7627 §5.3: the server must abort a resumption without the extension of a session that was made with it, and must not resume
+//! a session that was made without it where the extension is offered. Found where a server resumes or does not abort, and where a
+//! client changes the extension between the connections of one session.
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix};
+use super::{Cause, ExaminedRule, Rule, client_fix};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
@@ -43,85 +43,43 @@ Full handshakes, or failures, for clients of which some connections have the ext
     separated_by: &["without-extended-master-secret", "with-extended-master-secret"],
     severities: &[Severity::Fault, Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 5, find: of_experiments }),
+    examined: Some(Rule { rank: 5, find: ExaminedRule::EachRun("without-extended-master-secret", of_experiments) }),
     watched: Some(Rule { rank: 12, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for run in examined.runs("without-extended-master-secret") {
-        // A server that knows the extension not at all has nothing to compare.
-        let knows =
-            run.seen.first().and_then(|seen| seen.observation.facts()).is_some_and(|facts| facts.extended_master_secret);
-        let offered = run.seen.iter().filter_map(came).next();
-        let (severity, confidence, title) = match offered {
-            Some(ResumptionOutcome::Resumed) if knows => (
-                Severity::Risk,
-                Confidence::Likely,
-                "resumes a session without the extended master secret that it was made with",
-            ),
-            Some(ResumptionOutcome::Refused) if knows && examined.always_resumes(run.asked) => (
-                Severity::Note,
-                Confidence::Possible,
-                "answers a resumption without extended_master_secret with a full handshake, not with an alert",
-            ),
-            _ => continue,
-        };
-        let title = format!("{}: the server {title}", mechanism(run.asked));
-        let finding = CAUSE.finding(severity, confidence, title);
-        found.push(finding.because(by_outcome(&run.seen).chain([RFC.to_owned()])));
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    // A server that knows the extension not at all has nothing to compare.
+    if !run.seen.first()?.observation.facts()?.extended_master_secret {
+        return None;
     }
-    found
+    let (severity, confidence, title) = match run.seen.iter().find_map(came)? {
+        ResumptionOutcome::Resumed => (
+            Severity::Risk,
+            Confidence::Likely,
+            "resumes a session without the extended master secret that it was made with",
+        ),
+        ResumptionOutcome::Refused if examined.always_resumes(run.asked) => (
+            Severity::Note,
+            Confidence::Possible,
+            "answers a resumption without extended_master_secret with a full handshake, not with an alert",
+        ),
+        _ => return None,
+    };
+    let title = format!("{}: the server {title}", mechanism(run.asked));
+    Some(CAUSE.finding(severity, confidence, title).because(by_outcome(&run.seen).chain([RFC.to_owned()])))
 }
 
 const RFC: &str = "RFC 7627, section 5.3, has the server abort such a handshake";
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
-    let differs = |it: &Offered<'_>| {
-        let source = it.source.offer.as_ref().map(|source| source.extended_master_secret);
-        it.session.version == Version::Tls12 && source.is_some_and(|source| source != it.offer.extended_master_secret)
+    let line = |it: Offered<'_>| {
+        let (before, now) = (it.source.offer.as_ref()?.extended_master_secret, it.offer.extended_master_secret);
+        let word = if now { "with" } else { "without" };
+        let differs =
+            || format!("{}: {word} it, unlike the session's connection; {}", named(it.connection), outcome(it.connection));
+        (it.session.version == Version::Tls12 && before != now).then(differs)
     };
-    let lines = case.offered().filter(differs).map(|it| line(&it));
     let title = "The client changes extended_master_secret between the connections of one session: servers refuse or abort";
-    case.found_in(&CAUSE, Severity::Fault, Confidence::Certain, title, lines)
-}
-
-fn line(offered: &Offered<'_>) -> String {
-    let word = |has: bool| if has { "with" } else { "without" };
-    let now = word(offered.offer.extended_master_secret);
-    format!("{}: {now} it, unlike the session's connection; {}", named(offered.connection), outcome(offered.connection))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{FaultName, Kind};
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS12};
-
-    fn without(kind: Kind) -> Scene {
-        let scene = Scene::resuming(TLS12).run("without-extended-master-secret", TLS12, &[Kind::Full, kind]);
-        scene.facts(|facts| facts.extended_master_secret = true)
-    }
-
-    #[test]
-    fn resuming_without_the_extension_is_a_risk() {
-        assert_eq!(without(TICKET).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(without(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-    }
-
-    #[test]
-    fn the_alert_that_the_rfc_asks_for_is_no_finding() {
-        assert_eq!(without(TICKET).last_fails(FaultName::Alert(40)).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_with_it_in_a_connection_without_is_told() {
-        let example = || Client::new().full().refused(0).tls12();
-        assert_eq!(example().only(&CAUSE), None);
-        let changed = example().offers_of(1, |offer| offer.extended_master_secret = false);
-        assert_eq!(changed.only(&CAUSE).unwrap().confidence, Confidence::Certain);
-    }
+    case.found_in(&CAUSE, Severity::Fault, Confidence::Certain, title, case.offered().filter_map(line))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -26,11 +26,11 @@ curl -so /dev/null -w '%{http_code}\\n' https://HOST/
     advice: "--path, --method and --header change the request.",
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 22, find: of_measurement }),
+    measured: Some(Rule { rank: 22, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     let unsuccessful = |status: &u16| !(200..300).contains(status);
     for status in case.samples().filter_map(|(observation, _)| observation.http_status).filter(unsuccessful) {
@@ -38,30 +38,8 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     }
     let statuses: Vec<String> = statuses.iter().map(|(status, count)| format!("{status} on {count}")).collect();
     if statuses.is_empty() {
-        return Vec::new();
+        return None;
     }
     let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
-    vec![case.found(&CAUSE, Severity::Note, Confidence::Certain, title)]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn statuses_that_are_no_success_are_counted() {
-        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(301));
-        let finding = example.first(3, |it| it.http_status = Some(404)).only(&CAUSE).unwrap();
-        assert_eq!(finding.title, "HTTP status 301 on 97, 404 on 3 of 100 connections");
-        assert!(finding.remedy.unwrap().text.contains("--path"));
-    }
-
-    #[test]
-    fn a_success_and_a_service_without_http_are_no_finding() {
-        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(204));
-        assert_eq!(example.first(3, |it| it.http_status = None).only(&CAUSE), None);
-    }
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
 }

@@ -4,8 +4,8 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule, node_certificate_differs, restart_lost_keys};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, MeasuredRule, Rule, node_certificate_differs, restart_lost_keys};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -38,15 +38,14 @@ finding gives in time.",
     separated_by: &["resume", "resume-more", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 5, find: of_measurement }),
+    measured: Some(Rule { rank: 5, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    accepted_sometimes(case, Kind::Ticket).iter().filter_map(|tickets| finding(case, tickets)).collect()
-}
-
-fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(tickets, Kind::Ticket) {
+        return None;
+    }
     let sharing = sharing(case, tickets);
     let confidence = match sharing {
         Sharing::KeyNames(_) => Confidence::Certain,
@@ -58,38 +57,4 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
     let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
     Some(explained(finding, case, tickets, sharing))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Nanos;
-
-    use super::*;
-    use crate::example::Example;
-
-    fn tickets(refused: u64) -> Finding {
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(refused);
-        example.only(&CAUSE).unwrap()
-    }
-
-    #[test]
-    fn what_nothing_tells_apart_is_one_reading_of_several() {
-        let finding = tickets(52);
-        assert_eq!((finding.id.as_str(), finding.confidence), ("hidden-nodes", Confidence::Possible));
-        assert_eq!(finding.evidence[0], "48 of 100 connections that offered one resumed");
-        assert!(finding.evidence[1].starts_with("Neither distance"), "{:?}", finding.evidence);
-        assert_eq!(finding.cost_ns, Some(Nanos(312_000)));
-    }
-
-    #[test]
-    fn of_a_few_resumptions_nothing_is_concluded() {
-        assert!(tickets(95).evidence[1].starts_with("Fewer than 6"));
-        assert!(tickets(2).evidence[1].starts_with("Fewer than 6"));
-    }
-
-    #[test]
-    fn an_error_page_is_no_refusal() {
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(50);
-        assert_eq!(example.first(50, |it| it.http_status = Some(503)).only(&CAUSE), None);
-    }
 }

@@ -3,8 +3,8 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, MeasuredRule, Rule, fix};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -50,15 +50,14 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     separated_by: &["resume-more", "burst", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 4, find: of_measurement }),
+    measured: Some(Rule { rank: 4, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    accepted_sometimes(case, Kind::Id).iter().map(|ids| finding(case, ids)).collect()
-}
-
-fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
+fn of_measurement(case: &Case<'_>, ids: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(ids, Kind::Id) {
+        return None;
+    }
     let series = case.conclusive_series();
     let tickets = series.iter().find(|it| (it.asked.tls, it.asked.kind) == (ids.asked.tls, Kind::Ticket));
     let tickets = tickets.filter(|tickets| tickets.as_asked() == tickets.count());
@@ -71,30 +70,5 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
     let mut finding = explained(finding, case, ids, sharing);
     finding.evidence.extend(always);
-    finding
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn ids_that_hit_sometimes_while_tickets_always_do() {
-        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75).run(
-            "1.2",
-            Kind::Ticket,
-            300,
-        );
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.id.as_str(), finding.confidence), ("id-cache-per-process", Confidence::Likely));
-        assert_eq!(finding.evidence[2], "Tickets resumed 100 of 100");
-    }
-
-    #[test]
-    fn without_tickets_beside_them_it_is_one_reading_of_several() {
-        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75);
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.confidence, finding.evidence.len()), (Confidence::Possible, 2));
-    }
+    Some(finding)
 }

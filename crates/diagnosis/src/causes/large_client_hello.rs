@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -31,16 +31,14 @@ A full handshake, or a failure, for all clients with post-quantum key exchange: 
     separated_by: &["large-client-hello"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 6, find: of_experiments }),
+    examined: Some(Rule { rank: 6, find: ExaminedRule::EachRun("large-client-hello", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
-    runs.filter_map(|run| finding(examined, run)).collect()
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    if !examined.always_resumes(run.asked) {
+        return None;
+    }
     let what = what_happens(&run.seen)?;
     let confidence = Examined::each_time(run, |seen| what_happens(seen) == Some(what))?;
     let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
@@ -56,22 +54,5 @@ fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
         (false, Some(ResumptionOutcome::Refused)) => Some("is not resumed"),
         (false, Some(ResumptionOutcome::Failed(_))) => Some("fails where it offers a session"),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::{FaultName, Kind};
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_session_that_a_large_hello_loses_is_a_risk() {
-        let large = |kind| Scene::resuming(TLS13).run("large-client-hello", TLS13, &[Kind::Full, kind]);
-        assert!(large(Kind::Full).only(&CAUSE).unwrap().title.contains("is not resumed"));
-        assert_eq!(large(TICKET).only(&CAUSE), None);
-        let broken = large(TICKET).last_fails(FaultName::ConnectionReset);
-        assert!(broken.only(&CAUSE).unwrap().title.contains("fails where it offers"));
     }
 }

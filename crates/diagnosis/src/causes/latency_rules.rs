@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Run, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Cause, Rule, client_fix, fix};
+use super::{Cause, MeasuredRule, Rule, client_fix, fix};
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};
 use crate::series::Case;
@@ -46,15 +46,15 @@ The finding gives the share of a whole request that the handshake is, and what a
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 10, find: of_measurement }),
+    measured: Some(Rule { rank: 10, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
 /// The share of the whole connection from which waiting for the network is most of it.
 const MOST: f64 = 0.5;
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let Some(full) = case.conclusive_run(Version::Tls13, Kind::Full) else { return Vec::new() };
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    let full = case.conclusive_run(Version::Tls13, Kind::Full)?;
     let saves_no_round_trip = |run: &&Run| {
         interval_ns(run, Phase::Total).is_some()
             && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
@@ -62,7 +62,7 @@ fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
     let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
     let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
     let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
-    resumed.zip(waiting).map(|(resumed, waiting)| finding(case, full, resumed, waiting)).into_iter().collect()
+    Some(finding(case, full, resumed?, waiting?))
 }
 
 /// How much of a connection passes with waiting for the network. Connecting is one round trip and nothing else.
@@ -121,62 +121,4 @@ fn finding(case: &Case<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Find
     }
     let title = "Latency dominates, not computing: resuming TLS 1.3 saves no round trip";
     case.found(&CAUSE, Severity::Note, Confidence::Likely, title).because(evidence).by_design()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn far(connect: u64, resumed_round_trips: u64) -> Example {
-        Example::new()
-            .timed_run("1.3", Kind::Full, [connect, connect + 900, connect + 100])
-            .round_trips(1)
-            .timed_run("1.3", Kind::Ticket, [connect, connect + 200, connect + 100])
-            .round_trips(resumed_round_trips)
-    }
-
-    #[test]
-    fn over_a_long_way_the_round_trips_are_counted() {
-        let finding = far(50_000, 1).only(&CAUSE).unwrap();
-        assert_eq!(
-            finding.evidence,
-            [
-                "A round trip takes 50.00 ms (connect); a full connection waits for 3: 150 of 151 ms, 99 %",
-                "Round trips before data may be sent: full 1, ticket 1"
-            ]
-        );
-        assert!(finding.remedy.unwrap().text.contains("Early data"));
-    }
-
-    #[test]
-    fn on_loopback_computing_rules() {
-        assert_eq!(far(40, 1).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn of_too_few_samples_for_an_interval_nothing_is_said() {
-        for (tls, kind) in [("1.3", Kind::Full), ("1.3", Kind::Ticket)] {
-            assert_eq!(far(50_000, 1).without_intervals(tls, kind).only(&CAUSE), None, "{kind}");
-        }
-    }
-
-    #[test]
-    fn an_interval_that_leaves_it_open_is_no_finding() {
-        let example = far(50_000, 1);
-        let mut figures = example.case().figures.clone();
-        figures.runs[0].phases.get_mut(&Phase::Connect).unwrap().ci95_ns = Some([20_000_000, 80_000_000]);
-        assert_eq!(of_measurement(&Case { figures: &figures, ..example.case() }), []);
-    }
-
-    #[test]
-    fn a_saved_round_trip_is_a_saving() {
-        assert_eq!(far(50_000, 0).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_kept_connection_is_shown_where_it_was_measured() {
-        let finding = far(50_000, 1).next_request(50_200).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[2], "The next request on a kept-alive connection takes 50.20 ms");
-    }
 }

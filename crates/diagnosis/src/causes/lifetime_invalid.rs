@@ -3,7 +3,7 @@
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::Examined;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -30,24 +30,24 @@ clients fail.",
     fixes: &[fix("rustls", "fn lifetime(&self) -> u32 { 86400 }", "in your own ProducesTickets")],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain],
-    examined: Some(Rule { rank: 7, find: of_experiments }),
+    examined: Some(Rule { rank: 7, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// RFC 9846 §4.7.1: the most that a ticket may say, in seconds.
 const MOST_S: u32 = 604_800;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let Some((longest, evidence)) = stated_lifetimes(examined, Version::Tls13) else { return Vec::new() };
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
+    let (longest, evidence) = stated_lifetimes(examined, Version::Tls13)?;
     let (severity, title) = match longest {
         0 => (Severity::Fault, "TLS 1.3 tickets have a lifetime of 0 s: clients must discard them immediately".to_owned()),
-        1..=MOST_S => return Vec::new(),
+        1..=MOST_S => return None,
         _ => (
             Severity::Risk,
             format!("TLS 1.3 tickets have a lifetime of {longest} s, more than the seven days that RFC 9846 allows"),
         ),
     };
-    vec![CAUSE.finding(severity, Confidence::Certain, title).because([evidence])]
+    Some(CAUSE.finding(severity, Confidence::Certain, title).because([evidence]))
 }
 
 /// The longest lifetime that tickets of this version state, in seconds, and what is said of all; `None` where no ticket came.
@@ -57,22 +57,4 @@ pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Opt
         facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();
     let (shortest, longest) = (*lifetimes.iter().min()?, *lifetimes.iter().max()?);
     Some((longest, format!("{} tickets, with lifetimes from {shortest} to {longest} s", lifetimes.len())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12, TLS13, ticket_of};
-
-    #[test]
-    fn zero_and_more_than_seven_days_are_invalid_under_tls13_alone() {
-        let severity = |asked, lifetime_s| {
-            let stating = Scene::resuming(asked).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
-            stating.only(&CAUSE).map(|finding| finding.severity)
-        };
-        assert_eq!(severity(TLS13, 0), Some(Severity::Fault));
-        assert_eq!(severity(TLS13, 604_801), Some(Severity::Risk));
-        assert_eq!(severity(TLS13, 604_800), None);
-        assert_eq!(severity(TLS12, 0), None, "unspecified");
-    }
 }

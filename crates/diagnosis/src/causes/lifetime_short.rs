@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::series::of_each_version;
 
@@ -43,7 +43,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Possible],
-    examined: Some(Rule { rank: 8, find: of_experiments }),
+    examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 
@@ -81,25 +81,3 @@ fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
 
 const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
     with another --patience";
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
-
-    #[test]
-    fn less_than_five_minutes_is_a_note() {
-        let stating = |lifetime_s| Scene::resuming(TLS13).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
-        assert_eq!(stating(299).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!([0, 300].map(|lifetime_s| stating(lifetime_s).only(&CAUSE)), [None, None]);
-    }
-
-    #[test]
-    fn a_session_that_dies_while_waited_for_is_seen() {
-        let waited = |kind| Scene::resuming(TLS13).run("patience", TLS13, &[Kind::Full, TICKET, Kind::Full, kind, TICKET]);
-        assert_eq!(waited(Kind::Full).only(&CAUSE).unwrap().confidence, Confidence::Possible);
-        assert_eq!(waited(TICKET).only(&CAUSE), None);
-    }
-}

@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Remedy, Run, Severity};
 use reprise_model::{Kind, Phase, PskMode, Version};
 
-use super::{Cause, Rule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
@@ -30,25 +30,19 @@ Nothing is lost. What could be gained lies elsewhere: round trips (`latency-rule
     advice: "Keep connections open for the next request: that saves the whole handshake. Where the certificate's key is RSA, an ECDSA key makes the full handshake cheaper.",
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 9, find: of_measurement }),
+    measured: Some(Rule { rank: 9, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
 /// Below this share of the full handshake, a saving is little.
 const LITTLE: f64 = 0.10;
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    case.conclusive_series()
-        .iter()
-        .filter(|series| series.asked.kind != Kind::Full)
-        .filter_map(|series| Some((series, case.figures.run(series.asked.tls, series.asked.kind)?)))
-        .filter_map(|(series, run)| Some((series, run, saving(case.figures, run, Phase::Tls)?)))
-        .filter(|(_, _, saving)| saving.ci95.is_some() && (saving.share() < LITTLE || saving.undecided()))
-        .map(|(series, run, saving)| finding(series, run, saving))
-        .collect()
-}
-
-fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
+fn of_measurement(case: &Case<'_>, series: &Series<'_>) -> Option<Finding> {
+    let run = case.figures.run(series.asked.tls, series.asked.kind).filter(|run| run.asked.kind != Kind::Full)?;
+    let saving = saving(case.figures, run, Phase::Tls)?;
+    if saving.ci95.is_none() || (saving.share() >= LITTLE && !saving.undecided()) {
+        return None;
+    }
     let mut evidence = vec![arithmetic(run, saving)];
     if let Some(ci95) = saving.ci95 {
         let reading = if saving.undecided() { ": either may be faster" } else { "" };
@@ -67,11 +61,11 @@ fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
     };
     let confidence = if little && !saving.undecided() { Confidence::Likely } else { Confidence::Possible };
     let finding = CAUSE.finding(Severity::Note, confidence, title).because(evidence);
-    if little {
+    Some(if little {
         finding.by_design()
     } else {
         finding.fixed_by(vec![Remedy::general("Measure more connections: `reprise measure --count N`")])
-    }
+    })
 }
 
 /// "Full 3.42, ticket 3.31 ms: saves 110.0 µs, 3 % of the full handshake".
@@ -89,53 +83,4 @@ fn what_remains(series: &Series<'_>) -> Option<&'static str> {
     let exchanges = series.with(|facts| facts.psk_mode == Some(PskMode::PskDheKe));
     (series.asked.tls == Version::Tls13 && exchanges > 0)
         .then_some("TLS 1.3 resumes with a fresh key exchange (psk_dhe_ke): only certificate and signature are saved")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn resumed(tls_us: u64) -> Example {
-        Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, tls_us)
-    }
-
-    #[test]
-    fn a_saving_below_a_tenth_shows_its_arithmetic() {
-        let example = resumed(388).interval([1.01, 1.05]).facts(|it| it.psk_mode = Some(PskMode::PskDheKe));
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Likely));
-        assert_eq!(finding.evidence[0], "Full 400, ticket 388 µs: saves 12.0 µs, 3 % of the full handshake");
-        assert_eq!(finding.evidence[1], "Full to resumed 1.03 (95 % interval 1.01–1.05)");
-        assert!(finding.evidence[2].contains("fresh key exchange"));
-    }
-
-    #[test]
-    fn a_resumption_that_costs_more_says_so() {
-        let example = resumed(440).interval([0.85, 0.95]);
-        assert_eq!(
-            example.only(&CAUSE).unwrap().evidence[0],
-            "Full 400, ticket 440 µs: costs 40.0 µs more, 10 % of the full handshake"
-        );
-    }
-
-    #[test]
-    fn an_interval_around_one_asks_for_more_connections() {
-        let example = resumed(200).interval([0.7, 5.0]);
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!(finding.confidence, Confidence::Possible);
-        assert!(finding.title.starts_with("100 connections are too few to show"));
-        assert!(finding.evidence[1].ends_with("either may be faster"));
-        assert!(finding.remedy.unwrap().text.contains("--count"));
-    }
-
-    #[test]
-    fn of_too_few_samples_for_an_interval_nothing_is_said() {
-        assert_eq!(resumed(398).without_intervals("1.3", Kind::Ticket).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_tenth_and_more_is_not_little() {
-        assert_eq!(resumed(350).interval([1.1, 1.2]).only(&CAUSE), None);
-    }
 }

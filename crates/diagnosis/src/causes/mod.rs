@@ -1,9 +1,10 @@
 //! Why connections do not resume, or gain nothing by it: a file for each cause, named by its slug.
 //!
-//! The file holds all that is known of the cause: its texts, what fixes it, how bad and how sure its findings can be, the rules that
-//! find it and their tests. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
+//! The file holds all that is known of the cause: its texts, what fixes it, how bad and how sure its findings can be, and the rules
+//! that find it. Three tables in `tests/` say what the rules find. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
 //! file and its line in the list below.
 
+mod rule;
 mod services;
 mod shared;
 mod software;
@@ -12,14 +13,11 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
+pub(crate) use rule::{ExaminedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
-
-use crate::client::ClientCase;
-use crate::diagnose::Examined;
-use crate::series::Case;
 
 /// Declares the module of each cause and lists the causes.
 macro_rules! causes {
@@ -96,13 +94,6 @@ causes! {
     signature_unverified,
 }
 
-/// What a measurement shows of a cause.
-type MeasuredRule = fn(&Case<'_>) -> Vec<Finding>;
-/// What the experiments with a server show of a cause.
-type ExaminedRule = fn(&Examined<'_>) -> Vec<Finding>;
-/// What the connections of a watched client show of a cause.
-type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
-
 /// A reason, as text and as data. Texts are Markdown of paragraphs, lists and fenced commands.
 #[derive(Debug)]
 pub struct Cause {
@@ -138,15 +129,6 @@ pub struct Cause {
     pub(crate) examined: Option<Rule<ExaminedRule>>,
     /// Finds it in the connections of a client that `diagnose --listen` watched.
     pub(crate) watched: Option<Rule<WatchedRule>>,
-}
-
-/// What finds a cause.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule<F> {
-    /// Of findings of equal severity and confidence, that of the rule with the lower rank stands first.
-    pub(crate) rank: u8,
-    /// The function.
-    pub(crate) find: F,
 }
 
 /// A protocol by its name in documents, and what fixes its servers.

@@ -5,10 +5,9 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::{connections, span};
-use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "nagle",
@@ -41,18 +40,14 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     separated_by: &["quick-acknowledgement"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 9, find: of_experiments }),
+    examined: Some(Rule { rank: 9, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// Linux delays an acknowledgement by 40 ms, others by up to 200.
 const DELAYED: std::ops::Range<u64> = 35_000_000..250_000_000;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let is_of = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|it| it.version == version);
     let tried: Vec<&ProbeRecord> = examined.runs("quick-acknowledgement").flat_map(|run| &run.seen).filter(is_of).collect();
     let (at_once, plain): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =
@@ -96,28 +91,4 @@ fn stall(seen: &ProbeRecord) -> Option<u64> {
     let Nanos(round_trip) = seen.observation.phases.connect.unwrap_or_default();
     let Nanos(stall) = seen.stall?;
     (DELAYED.contains(&stall) && stall > 4 * round_trip).then_some(stall)
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12};
-
-    #[test]
-    fn a_flight_that_pauses_for_forty_milliseconds_is_nagle() {
-        let kinds = [Kind::Full; 8];
-        let with = |plain: u64, at_once: u64| {
-            let scene = Scene::resuming(TLS12).run("quick-acknowledgement", TLS12, &kinds);
-            let ms = |ms: u64| Nanos(ms * 1_000_000);
-            scene.stalls(ms(plain)).stall_in(Step::Prime(Variation::AcknowledgesAtOnce), ms(at_once))
-        };
-        let stalled = |ms| with(ms, 1);
-        let finding = stalled(41).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.cost_ns), (Severity::Risk, Some(Nanos(41_000_000))));
-        assert_eq!(stalled(5).only(&CAUSE), None);
-        assert_eq!(stalled(900).only(&CAUSE), None, "no acknowledgement is delayed so long");
-        assert_eq!(with(41, 40).only(&CAUSE), None, "it stands still whenever it is acknowledged");
-    }
 }

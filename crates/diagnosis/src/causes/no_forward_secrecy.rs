@@ -5,7 +5,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, PskMode};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -30,49 +30,23 @@ fix("OpenSSL API", "", "no SSL_OP_ALLOW_NO_DHE_KEX, as by default; s_server with
 fix("GnuTLS", "", "-PSK in its priority string"),],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 15, find: of_measurement }),
+    measured: Some(Rule { rank: 15, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
-
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let all = case.every_series();
-    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
-    if uses.is_empty() { Vec::new() } else { vec![finding(case, &uses)] }
-}
 
 fn uses_psk_alone(facts: &Facts) -> bool {
     facts.psk_mode == Some(PskMode::PskKe)
 }
 
-fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    let all = case.every_series();
+    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
     let of = |series: &&Series<'_>| {
         let (asked, all) = (series.asked, connections(series.count()));
         format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
     let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");
-    case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(uses.iter().map(of))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    fn resumed(mode: PskMode) -> Example {
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 200);
-        example.facts(|it| it.psk_mode = Some(mode))
-    }
-
-    #[test]
-    fn a_psk_alone_has_no_forward_secrecy() {
-        let finding = resumed(PskMode::PskKe).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Certain));
-        assert_eq!(finding.evidence, ["TLS 1.3 ticket: psk_ke on 100 of 100 connections"]);
-    }
-
-    #[test]
-    fn with_a_key_exchange_there_is_nothing_to_say() {
-        assert_eq!(resumed(PskMode::PskDheKe).only(&CAUSE), None);
-    }
+    let finding = case.found(&CAUSE, Severity::Risk, Confidence::Certain, title);
+    (!uses.is_empty()).then(|| finding.because(uses.iter().map(of)))
 }

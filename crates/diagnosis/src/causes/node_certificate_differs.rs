@@ -10,9 +10,9 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, KeyName, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
-use crate::series::{Case, differing, of_each_version};
+use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-certificate-differs",
@@ -37,16 +37,12 @@ Refused sessions where the nodes bind them to the certificate; during a rollout 
     advice: "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that were made with another.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 7, find: of_measurement }),
-    examined: Some(Rule { rank: 10, find: of_experiments }),
+    measured: Some(Rule { rank: 7, find: MeasuredRule::EachVersion(of_measurement) }),
+    examined: Some(Rule { rank: 10, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| differences(case, version))
-}
-
-fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     // A resumed handshake shows none.
     let full = case.full_handshakes(version);
     let keys = differing(full.iter().filter_map(|facts| facts.peer_key).map(|key| key.to_string()));
@@ -63,11 +59,7 @@ fn beginning(leaf: &[u8; 32]) -> String {
 /// So many refusals, each where the certificate had changed, are no coincidence.
 const ENOUGH: usize = 3;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let all: Vec<&ProbeRecord> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
     let leaves: BTreeMap<u32, [u8; 32]> =
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
@@ -101,49 +93,4 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
 fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
     let shows = |facts: &&Facts| facts.kind == Kind::Full;
     seen.observation.facts().filter(shows)?.leaf
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::PeerKey;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS13};
-    use crate::example::Example;
-
-    fn alike() -> Example {
-        let alike = |it: &mut Facts| (it.peer_key, it.leaf) = (Some(PeerKey::P256), Some([1; 32]));
-        Example::new().run("1.3", Kind::Full, 900).facts(alike)
-    }
-
-    #[test]
-    fn keys_that_change_between_connections_are_counted() {
-        assert_eq!(alike().run("1.3", Kind::Ticket, 200).only(&CAUSE), None);
-        let another = |it: &mut reprise_model::Observation| {
-            it.outcome.as_mut().unwrap().peer_key = Some(PeerKey::Rsa { bits: 2048 });
-        };
-        let finding = alike().first(1, another).only(&CAUSE).unwrap();
-        assert!(finding.title.starts_with("Full TLS 1.3 handshakes were not all alike"));
-        assert_eq!(finding.evidence, ["p-256 on 99, rsa-2048 on 1"]);
-    }
-
-    #[test]
-    fn another_certificate_for_the_same_key_kind_is_seen() {
-        let another = |it: &mut reprise_model::Observation| it.outcome.as_mut().unwrap().leaf = Some([0xab; 32]);
-        let finding = alike().first(40, another).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence, ["SHA-256 of the certificates: 01010101… on 60, abababab… on 40"]);
-    }
-
-    /// Three tickets that are refused, under keys of these names; each connection shows its own certificate, or all the same.
-    fn scene(keys: [u8; 8], leaf: impl Fn(u32) -> [u8; 32]) -> Scene {
-        Scene::refusing(TLS13).key_names(&keys).leaves(leaf)
-    }
-
-    #[test]
-    fn a_ticket_of_another_certificate_is_refused_for_that() {
-        let own = |index: u32| [u8::try_from(index).unwrap(); 32];
-        assert_eq!(scene([1; 8], own).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(scene([1; 8], |_| [7; 32]).only(&CAUSE), None, "the certificate is the same");
-        assert_eq!(scene([1, 2, 1, 2, 1, 2, 1, 2], own).only(&CAUSE), None, "nodes with a key each");
-    }
 }

@@ -8,10 +8,10 @@ use reprise_model::{FaultName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::{Cause, Rule};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
-use crate::series::{Case, differing, of_each_version};
+use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-protocol-differs",
@@ -34,16 +34,12 @@ done | sort | uniq -c
     advice: "If nodes share this address, give them the same versions and cipher suites: a session resumes only where its own are offered and chosen again.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 8, find: of_measurement }),
-    examined: Some(Rule { rank: 11, find: of_experiments }),
+    measured: Some(Rule { rank: 8, find: MeasuredRule::EachVersion(of_measurement) }),
+    examined: Some(Rule { rank: 11, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| differences(case, version))
-}
-
-fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let full = case.full_handshakes(version);
     let ciphers = differing(full.iter().map(|facts| CipherSuite(facts.cipher).to_string()));
     let groups = differing(full.iter().filter_map(|facts| facts.group).map(|group| NamedGroup(group).to_string()));
@@ -51,13 +47,9 @@ fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
 }
 
 /// RFC 9846 §6.2: protocol_version.
-const REFUSES: FaultName = FaultName::Alert(70);
+pub(super) const REFUSES: FaultName = FaultName::Alert(70);
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let runs = examined.examination.runs.iter().filter(|run| run.asked.tls == version);
     let full: Vec<&ProbeRecord> =
         runs.flat_map(ExperimentRun::all).filter(|seen| seen.observation.offered.is_none()).collect();
@@ -70,36 +62,4 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let counted = format!("Of {}, {completed} completed and {} were refused", connections(full.len() as u64), refused.len());
     let evidence = std::iter::once(counted).chain(refused.into_iter().take(2).map(cite));
     Some(CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS13};
-    use crate::example::Example;
-    use reprise_model::Kind;
-
-    #[test]
-    fn suites_and_groups_that_change_are_counted() {
-        let alike = || Example::new().run("1.3", Kind::Full, 900).facts(|it| it.group = Some(NamedGroup::X25519.0));
-        assert_eq!(alike().only(&CAUSE), None);
-        let another = |it: &mut reprise_model::Observation| {
-            let facts = it.outcome.as_mut().unwrap();
-            (facts.cipher, facts.group) = (CipherSuite::TLS_AES_256_GCM_SHA384.0, Some(NamedGroup::SECP256R1.0));
-        };
-        let finding = alike().first(30, another).only(&CAUSE).unwrap();
-        let expected = ["TLS_AES_128_GCM_SHA256 on 70, TLS_AES_256_GCM_SHA384 on 30", "secp256r1 on 30, x25519 on 70"];
-        assert_eq!(finding.evidence, expected);
-    }
-
-    #[test]
-    fn a_version_that_is_refused_now_and_then_is_told() {
-        assert_eq!(Scene::resuming(TLS13).only(&CAUSE), None);
-        let never = Scene::resuming(TLS13).everything_fails_from(0, REFUSES);
-        assert_eq!(never.only(&CAUSE), None, "it is not spoken");
-        let sometimes = Scene::resuming(TLS13).everything_fails_from(4, REFUSES);
-        assert_eq!(sometimes.only(&CAUSE).unwrap().severity, Severity::Risk);
-        let other = Scene::resuming(TLS13).everything_fails_from(4, FaultName::Timeout);
-        assert_eq!(other.only(&CAUSE), None);
-    }
 }

@@ -4,11 +4,12 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Version};
 
 use super::{
-    Cause, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, vhost_directives,
+    Cause, MeasuredRule, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large,
+    vhost_directives,
 };
 use crate::figures::connections;
 use crate::nodes::nodes_that_refuse_all;
-use crate::series::{Case, Series, of_each_version};
+use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "not-offered",
@@ -84,15 +85,11 @@ client, and under TLS 1.2 one round trip more.",
     separated_by: &["resume", "no-sni-at-all", "no-certificate-at-all", "both-psk-modes"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 2, find: of_measurement }),
+    measured: Some(Rule { rank: 2, find: MeasuredRule::EachVersion(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(case, version))
-}
-
-fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let is_of_version = |series: &Series<'_>| series.asked.tls == version;
     let conclusive: Vec<Series<'_>> = case.conclusive_series().into_iter().filter(is_of_version).collect();
     if conclusive.is_empty() || (version == Version::Tls13 && client_psk_mode::is_the_cause(case)) {
@@ -160,70 +157,5 @@ fn what_was_given(all: &[Series<'_>], version: Version) -> String {
     match version {
         Version::Tls12 => format!("{all}, and neither a session ID nor a ticket on any"),
         Version::Tls13 => format!("{all}, and a NewSessionTicket on none"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::PskMode;
-
-    use super::*;
-    use crate::example::{Example, ticket};
-
-    #[test]
-    fn useless_tls13_tickets_are_told_in_words() {
-        let finding = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 100).only(&CAUSE).unwrap();
-        assert_eq!(finding.title, "TLS 1.3 tickets arrive and are never accepted");
-        assert_eq!(finding.evidence[0], "100 of 100 connections that offered one ended in a full handshake");
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
-        let software = ["nginx", "Apache", "HAProxy", "rustls", "GnuTLS", "Go", "Node", "Java"];
-        assert!(software.iter().all(|software| finding.remedy.as_ref().unwrap().text.contains(software)));
-    }
-
-    #[test]
-    fn a_server_that_gives_nothing_under_tls12_is_no_fleet() {
-        let tls13 = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 18);
-        let confidence = |example: Example| of_measurement(&example.case()).into_iter().map(|it| it.confidence).max();
-        assert_eq!(confidence(tls13.run("1.2", Kind::Full, 900)), Some(Confidence::Likely));
-    }
-
-    #[test]
-    fn a_tls12_server_without_id_or_ticket_offers_nothing() {
-        let finding = Example::new().run("1.2", Kind::Full, 900).only(&CAUSE).unwrap();
-        assert!(finding.title.contains("neither a session ID nor a ticket"));
-        assert_eq!(finding.evidence, ["100 connections, and neither a session ID nor a ticket on any"]);
-    }
-
-    #[test]
-    fn what_was_given_and_not_measured_is_not_missing() {
-        let id = Example::new().run("1.2", Kind::Full, 900).facts(|it| it.session_id_given = true);
-        assert_eq!(id.only(&CAUSE), None);
-        let full = Example::new().run("1.3", Kind::Full, 900);
-        assert_eq!(full.first(1, |it| it.outcome.as_mut().unwrap().tickets.add(ticket(None))).only(&CAUSE), None);
-    }
-
-    /// `--kinds ticket` against a server that gives none: nothing was refused, since nothing was offered.
-    #[test]
-    fn a_ticket_that_never_came_is_not_called_refused() {
-        let example = Example::new().refused("1.2", Kind::Ticket, 100).facts(|it| it.session_offered = false);
-        assert!(example.only(&CAUSE).unwrap().title.contains("neither a session ID nor a ticket"));
-    }
-
-    #[test]
-    fn a_run_that_never_completed_says_nothing() {
-        assert_eq!(Example::new().refused("1.3", Kind::Full, 0).refused("1.3", Kind::Ticket, 0).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn refused_tickets_beside_accepted_ids_are_a_risk() {
-        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 200).refused("1.2", Kind::Ticket, 100);
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Possible));
-    }
-
-    #[test]
-    fn a_server_is_not_blamed_for_what_the_client_did_not_offer() {
-        let example = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 100);
-        assert_eq!(example.psk_modes(&[PskMode::PskKe]).only(&CAUSE), None);
     }
 }

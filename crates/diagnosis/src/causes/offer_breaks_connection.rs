@@ -4,7 +4,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
 
-use super::{Cause, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
+use super::{Cause, ExaminedRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
 use crate::diagnose::examined::{Counts, Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
 
@@ -47,7 +47,7 @@ A failed connection for each client that comes back, and one more attempt where 
     separated_by: &["resume", "large-client-hello", "records", "segments", "identities"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 12, find: of_experiments }),
+    examined: Some(Rule { rank: 12, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 
@@ -121,34 +121,4 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
         format!("{}: a session is refused with an error ({}): {}", mechanism(run.asked), named(name), run.experiment.varies);
     let finding = CAUSE.finding(Severity::Risk, confidence, title);
     Some(finding.because(evidence(run)))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn offers_that_always_fail_beside_full_handshakes_are_certain() {
-        let scene = Scene::resuming(TLS13).resumptions_fail(FaultName::Alert(40));
-        let finding = scene.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Certain));
-        assert!(finding.title.contains("handshake_failure"), "{}", finding.title);
-    }
-
-    #[test]
-    fn a_target_that_fell_silent_is_not_diagnosed() {
-        let scene = Scene::resuming(TLS13).everything_fails_from(1, FaultName::Timeout);
-        assert_eq!(scene.only(&CAUSE), None);
-    }
-
-    #[test]
-    fn what_breaks_only_where_it_is_unusual_says_so() {
-        let scene = Scene::resuming(TLS13).run("identities", TLS13, &[Kind::Full, TICKET]).last_fails(FaultName::Alert(50));
-        let finding = scene.only(&CAUSE).unwrap();
-        assert_eq!(finding.severity, Severity::Risk);
-        assert!(finding.title.contains("40 PSK identities"), "{}", finding.title);
-    }
 }

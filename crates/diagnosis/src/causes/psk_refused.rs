@@ -6,7 +6,7 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -34,16 +34,14 @@ fix("GnuTLS", "", "gnutls_psk_set_server_credentials_file, with +ECDHE-PSK and +
 fix("Node", "", "pskCallback, and a suite with the PSK's hash first in ciphers"),],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 14, find: of_measurement }),
+    measured: Some(Rule { rank: 14, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let is_refused = |series: &&Series<'_>| series.asked.kind == Kind::Psk && series.refusals() > 0;
-    case.conclusive_series().iter().filter(is_refused).map(finding).collect()
-}
-
-fn finding(refused: &Series<'_>) -> Finding {
+fn of_measurement(_: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
+    if refused.asked.kind != Kind::Psk || refused.refusals() == 0 {
+        return None;
+    }
     let is_taken = refused.as_asked() > 0;
     let (title, confidence) = match is_taken {
         true => ("The server accepts the external PSK only sometimes", Confidence::Possible),
@@ -57,37 +55,10 @@ fn finding(refused: &Series<'_>) -> Finding {
         }
     };
     let offered = connections(refused.offered());
-    CAUSE
-        .finding(Severity::Fault, confidence, title)
-        .because([
-            format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
-            "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
-        ])
-        .fixed_by(vec![Remedy::general(remedy)])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn an_unknown_identity_is_told_from_a_wrong_key() {
-        let finding = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Psk, 10).only(&CAUSE).unwrap();
-        assert_eq!(finding.evidence[0], "10 of 10 connections that offered it ended in a full handshake");
-        assert!(finding.remedy.unwrap().text.contains("--psk-identity"));
-    }
-
-    #[test]
-    fn a_psk_that_is_taken_sometimes_is_known_to_some_node() {
-        let finding = Example::new().run("1.3", Kind::Psk, 200).of_which_full(10).only(&CAUSE).unwrap();
-        assert_eq!(finding.title, "The server accepts the external PSK only sometimes");
-        assert_eq!(finding.confidence, Confidence::Possible);
-        assert!(!finding.remedy.unwrap().text.contains("--psk-identity"));
-    }
-
-    #[test]
-    fn a_psk_that_is_taken_is_no_finding() {
-        assert_eq!(Example::new().run("1.3", Kind::Psk, 200).only(&CAUSE), None);
-    }
+    let evidence = [
+        format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
+        "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
+    ];
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
+    Some(finding.fixed_by(vec![Remedy::general(remedy)]))
 }

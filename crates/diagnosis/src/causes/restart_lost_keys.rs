@@ -8,9 +8,8 @@ use reprise_model::{KeyName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, Rule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
-use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "restart-lost-keys",
@@ -37,15 +36,11 @@ One full handshake for each client at each restart, all at once: the load of a r
     separated_by: &["resume-more", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Possible],
-    examined: Some(Rule { rank: 13, find: of_experiments }),
+    examined: Some(Rule { rank: 13, find: ExaminedRule::EachVersion(of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    of_each_version(|version| finding(examined, version))
-}
-
-fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let is_of_version = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == version);
     let mut seen: Vec<&ProbeRecord> =
         examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();
@@ -86,25 +81,4 @@ fn names(seen: &ProbeRecord) -> Vec<KeyName> {
 
 fn offers(seen: &ProbeRecord, name: KeyName) -> bool {
     seen.observation.offered.is_some_and(|offered| offered.key_name == Some(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    fn keys(names: &[u8], offered: u8) -> Scene {
-        let kinds: Vec<Kind> = std::iter::once(Kind::Full).chain(std::iter::repeat_n(TICKET, names.len() - 1)).collect();
-        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(offered, 4)
-    }
-
-    #[test]
-    fn a_key_that_changes_for_all_at_once_was_lost() {
-        let finding = keys(&[1, 1, 1, 1, 2, 2, 2, 2], 1).only(&CAUSE).unwrap();
-        assert_eq!(finding.confidence, Confidence::Possible);
-        assert_eq!(keys(&[1, 2, 1, 2, 1, 2, 1, 2], 1).only(&CAUSE), None, "two nodes in turn");
-        assert_eq!(keys(&[1; 8], 1).only(&CAUSE), None);
-    }
 }

@@ -3,10 +3,10 @@
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
-use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use super::{Cause, MeasuredRule, Rule, fix};
+use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
 use crate::nodes::{Accepted, Sharing, sharing};
-use crate::series::Case;
+use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "resumed-ticket-refused",
@@ -37,49 +37,22 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/
     ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],
-    measured: Some(Rule { rank: 13, find: of_measurement }),
+    measured: Some(Rule { rank: 13, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
-    let tickets = accepted_sometimes(case, Kind::Ticket);
-    let by_origin = tickets.iter().filter_map(|tickets| match sharing(case, tickets) {
-        Sharing::ByOrigin(accepted) => Some((tickets, accepted)),
-        _ => None,
-    });
-    by_origin
-        .map(|(tickets, accepted)| {
-            let refused = match accepted {
-                Accepted::OfFull => "that a resumed connection gives",
-                Accepted::Last => "other than the last of a connection",
-                Accepted::LastOfFull => "other than the last of a full handshake",
-            };
-            let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
-            let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
-            explained(finding, case, tickets, Sharing::ByOrigin(accepted))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Origin;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn tickets_of_resumed_connections_are_told_apart() {
-        let mut nth = 0;
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).all(|it| {
-            nth += 1;
-            let was_resumed = nth % 2 == 0;
-            it.index = 1_000 + nth;
-            it.offered.as_mut().unwrap().origin = Some(Origin { index: it.index - 1 - nth % 3, was_resumed, is_last: true });
-            it.outcome.as_mut().unwrap().kind = if was_resumed { Kind::Full } else { Kind::Ticket };
-        });
-        let finding = example.only(&CAUSE).unwrap();
-        assert_eq!(finding.id, "resumed-ticket-refused");
-        assert!(finding.evidence[2].contains("given by a full handshake"), "{:?}", finding.evidence);
+fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+    if !is_accepted_sometimes(tickets, Kind::Ticket) {
+        return None;
     }
+    let sharing = sharing(case, tickets);
+    let Sharing::ByOrigin(accepted) = sharing else { return None };
+    let refused = match accepted {
+        Accepted::OfFull => "that a resumed connection gives",
+        Accepted::Last => "other than the last of a connection",
+        Accepted::LastOfFull => "other than the last of a full handshake",
+    };
+    let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
+    let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
+    Some(explained(finding, case, tickets, sharing))
 }

@@ -4,7 +4,7 @@ use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ProbeRecord;
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, cite};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -35,43 +35,26 @@ Note the time of the server's last start, and look for the end of tickets:
     ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Possible],
-    examined: Some(Rule { rank: 14, find: of_experiments }),
+    examined: Some(Rule { rank: 14, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// So many full handshakes in a row without a ticket, after one with.
 const MANY: usize = 3;
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     // Under TLS 1.2 some of the connections ask for no ticket.
     let is_tls13 = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == Version::Tls13);
     let mut full: Vec<&ProbeRecord> = examined.full().filter(is_tls13).collect();
     full.sort_by_key(|seen| seen.observation.index);
     let gives = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0);
-    let Some(last) = full.iter().rposition(&gives) else { return Vec::new() };
+    let last = full.iter().rposition(&gives)?;
     let without = full.get(last + 1..).unwrap_or_default();
     if without.len() < MANY || !full.iter().take(last).all(gives) {
-        return Vec::new();
+        return None;
     }
     let title = "TLS 1.3 tickets arrived at first, and later none";
     let evidence = full.get(last).into_iter().chain(without.first()).map(|seen| cite(seen));
     let finding = CAUSE.finding(Severity::Fault, Confidence::Possible, title);
-    vec![finding.because(evidence.chain([format!("{} full handshakes since then without a ticket", without.len())]))]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS13};
-
-    #[test]
-    fn tickets_that_cease_to_come_are_a_fault() {
-        let scene = |names: &[u8]| Scene::of("resume", TLS13, &vec![Kind::Full; names.len()]).primes().key_names(names);
-        assert!(scene(&[1, 1, 0, 0, 0]).only(&CAUSE).is_some());
-        assert_eq!(scene(&[1, 0, 1, 0, 0]).only(&CAUSE), None, "not every connection gives one");
-        assert_eq!(scene(&[0, 0, 0, 0, 0]).only(&CAUSE), None);
-        assert_eq!(scene(&[1, 1, 1, 0, 0]).only(&CAUSE), None);
-    }
+    Some(finding.because(evidence.chain([format!("{} full handshakes since then without a ticket", without.len())])))
 }

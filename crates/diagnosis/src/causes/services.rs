@@ -3,28 +3,23 @@
 use super::{Fix, Service, fix};
 
 /// Where nothing is resumed.
-pub(super) const OF_TICKETS: &[Service] = &[
-    ("smtp", SMTP),
-    ("imap", DOVECOT),
-    ("pop3", DOVECOT),
-    ("ftp", FTP),
-    ("ldap", LDAP),
-    ("postgres", POSTGRES),
-    ("mysql", MYSQL),
-    ("xmpp", XMPP),
-];
+pub(super) const OF_TICKETS: &[Service] = &services(SMTP);
 
 /// Where session IDs are not accepted: Postfix needs something else for them than for tickets.
-pub(super) const OF_IDS: &[Service] = &[
-    ("smtp", SMTP_IDS),
-    ("imap", DOVECOT),
-    ("pop3", DOVECOT),
-    ("ftp", FTP),
-    ("ldap", LDAP),
-    ("postgres", POSTGRES),
-    ("mysql", MYSQL),
-    ("xmpp", XMPP),
-];
+pub(super) const OF_IDS: &[Service] = &services(SMTP_IDS);
+
+const fn services(smtp: &'static [Fix]) -> [Service; 8] {
+    [
+        ("smtp", smtp),
+        ("imap", DOVECOT),
+        ("pop3", DOVECOT),
+        ("ftp", FTP),
+        ("ldap", LDAP),
+        ("postgres", POSTGRES),
+        ("mysql", MYSQL),
+        ("xmpp", XMPP),
+    ]
+}
 
 const SMTP_IDS: &[Fix] = &[
     EXIM,

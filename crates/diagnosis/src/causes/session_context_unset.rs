@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, ClientAuthentication, FaultName};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -30,22 +30,22 @@ fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; s
     separated_by: &["without-certificate"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 15, find: of_experiments }),
+    examined: Some(Rule { rank: 15, find: ExaminedRule::Once(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// RFC 9846 §6.2: internal_error.
 const INTERNAL_ERROR: FaultName = FaultName::Alert(80);
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let asked: Vec<Asked> = examined.runs("resume").map(|run| run.asked).filter(|it| is_shown(examined, *it)).collect();
     if asked.is_empty() {
-        return Vec::new();
+        return None;
     }
     let title = "The server requests client certificates and cannot resume such sessions: it closes the connection";
     let seen = asked.into_iter().flat_map(|asked| examined.plain(asked));
     let evidence = std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(by_outcome(seen));
-    vec![CAUSE.finding(Severity::Fault, Confidence::Likely, title).because(evidence)]
+    Some(CAUSE.finding(Severity::Fault, Confidence::Likely, title).because(evidence))
 }
 
 /// Whether every offer of this mechanism ends in internal_error, at a server that asks for certificates.
@@ -54,18 +54,4 @@ pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
     let is_asked = examined.full().filter_map(|seen| seen.observation.facts()).any(|it| asks(it.client_authentication));
     let offers: Vec<ResumptionOutcome> = examined.plain(asked).into_iter().filter_map(came).collect();
     is_asked && !offers.is_empty() && offers.iter().all(|came| *came == ResumptionOutcome::Failed(INTERNAL_ERROR))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnose::scene::{Scene, TLS12};
-
-    #[test]
-    fn internal_error_beside_a_certificate_request_is_the_context() {
-        let failing = || Scene::resuming(TLS12).resumptions_fail(INTERNAL_ERROR);
-        assert_eq!(failing().only(&CAUSE), None, "it asks for no certificate");
-        let asks = failing().facts(|facts| facts.client_authentication = ClientAuthentication::Sent);
-        assert_eq!(asks.only(&CAUSE).unwrap().severity, Severity::Fault);
-    }
 }

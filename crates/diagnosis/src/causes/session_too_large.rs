@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -34,41 +34,19 @@ fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);", ""),],
     separated_by: &["no-certificate-at-all"],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 16, find: of_experiments }),
+    examined: Some(Rule { rank: 16, find: ExaminedRule::EachRun("no-certificate-at-all", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    examined
-        .runs("no-certificate-at-all")
-        .filter(|run| examined.gains(run).is_some())
-        .map(|run| finding(examined, run))
-        .collect()
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    examined.gains(run)?;
     let title = format!("{} works without a client certificate and not with it", mechanism(run.asked));
     let with = by_outcome(examined.plain(run.asked)).map(|line| format!("With it, {line}"));
     let without = evidence(run).map(|line| format!("Without, {line}"));
     let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
     let finding = CAUSE.finding(severity, Confidence::Possible, title).by_design();
-    finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))
+    Some(finding.because(with.chain(without).chain([OTHERWISE.to_owned()])))
 }
 
 const OTHERWISE: &str = "A server that resumes no client with a certificate looks the same (isolated-by-design): a smaller \
     certificate distinguishes them";
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12_ID};
-
-    #[test]
-    fn what_resumes_without_a_certificate_alone_is_too_large() {
-        let without = |kind| Scene::refusing(TLS12_ID).run("no-certificate-at-all", TLS12_ID, &[Kind::Full, kind]);
-        assert_eq!(without(ID).only(&CAUSE).unwrap().severity, Severity::Fault);
-        assert_eq!(without(Kind::Full).only(&CAUSE), None);
-    }
-}

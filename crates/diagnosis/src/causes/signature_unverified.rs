@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, PeerKey, Verification};
 
-use super::{Cause, Rule};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -26,36 +26,16 @@ openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noou
     advice: "Give the server a key of at least RSA 2048 or P-256.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
-    measured: Some(Rule { rank: 24, find: of_measurement }),
+    measured: Some(Rule { rank: 24, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let is_unverified = |facts: &&Facts| facts.verification == Verification::SignatureUnverified;
     let unverified: Vec<&Facts> = case.samples().map(|(_, facts)| facts).filter(is_unverified).collect();
-    let Some(first) = unverified.first() else { return Vec::new() };
-    let key = first.peer_key.unwrap_or(PeerKey::Unknown);
+    let key = unverified.first()?.peer_key.unwrap_or(PeerKey::Unknown);
     let title = format!("The server's signature is unverified: its {key} key is too weak for the crypto library");
     let count = connections(unverified.len() as u64);
     let finding = CAUSE.finding(Severity::Risk, Confidence::Certain, title);
-    vec![finding.because([format!("Unverified on {count}: anyone on the path could have answered")])]
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::example::Example;
-
-    #[test]
-    fn the_key_that_no_library_verifies_is_named() {
-        let weak = Example::new().run("1.2", Kind::Full, 900).facts(|it| {
-            it.verification = Verification::SignatureUnverified;
-            it.peer_key = Some(PeerKey::Rsa { bits: 1024 });
-        });
-        assert!(weak.only(&CAUSE).unwrap().title.contains("its rsa-1024 key is too weak"));
-        let skipped = Example::new().run("1.2", Kind::Full, 900).facts(|it| it.verification = Verification::ChainSkipped);
-        assert_eq!(skipped.only(&CAUSE), None);
-    }
+    Some(finding.because([format!("Unverified on {count}: anyone on the path could have answered")]))
 }

@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -34,7 +34,7 @@ makes full handshakes.",
     separated_by: &["second-use"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 17, find: of_experiments }),
+    examined: Some(Rule { rank: 17, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 
@@ -58,32 +58,4 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence)
     let offered = run.all().filter(|seen| seen.observation.offered.is_some());
     let finding = CAUSE.finding(severity, confidence, title).because(by_outcome(offered)).by_design();
     examined.priced(finding, run.asked.tls)
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TICKET, TLS12_ID, TLS13};
-
-    fn again(asked: reprise_model::Asked, kinds: [Kind; 2]) -> Scene {
-        let [one, other] = kinds;
-        Scene::resuming(asked).run("second-use", asked, &[Kind::Full, asked.kind, one, other])
-    }
-
-    #[test]
-    fn a_ticket_that_serves_once_is_no_fault() {
-        let finding = again(TLS13, [Kind::Full; 2]).only(&CAUSE).unwrap();
-        assert_eq!(finding.severity, Severity::Note);
-        assert_eq!(finding.evidence.len(), 2);
-        assert_eq!(again(TLS13, [TICKET; 2]).only(&CAUSE), None);
-        assert_eq!(again(TLS13, [TICKET, Kind::Full]).only(&CAUSE), None, "it was taken a second time");
-    }
-
-    #[test]
-    fn an_id_that_serves_once_is_a_risk() {
-        assert_eq!(again(TLS12_ID, [Kind::Full; 2]).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(again(TLS12_ID, [ID; 2]).only(&CAUSE), None);
-    }
 }

@@ -1,13 +1,12 @@
-//! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
+//! `sni-differs`: a session resumes only under the name that it was made for, by design (RFC 6066 §3).
 //!
-//! `sni-differs`: the client offers a session under another name than the one it was given for.
-//!
-//! RFC 9846 §4.7.1: a client should only resume if the name matches. Servers refuse it, and rightly so.
+//! Found at a server that refuses it without its name, and at a client that offers it under another name: RFC 9846 §4.7.1 has clients
+//! resume only if the name matches.
 
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule, client_fix};
+use super::{Cause, ExaminedRule, Rule, client_fix};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
@@ -40,55 +39,29 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < 
     separated_by: &["without-sni"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 18, find: of_experiments }),
+    examined: Some(Rule { rank: 18, find: ExaminedRule::Once(of_experiments) }),
     watched: Some(Rule { rank: 8, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     // A connection that fails without a name may fail for the name alone: a server has no certificate for none.
     let runs: Vec<(&ExperimentRun, Confidence)> =
         examined.runs("without-sni").filter_map(|run| Some((run, examined.loses(run)?))).collect();
     let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| evidence(run)).collect();
     let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
-    let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
+    let confidence = runs.iter().map(|(_, confidence)| *confidence).min()?;
     let title = format!("Sessions resume only under their own server name ({})", by.join(", "));
-    vec![CAUSE.finding(Severity::Note, confidence, title).because(evidence).by_design()]
+    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence).by_design())
 }
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
-    let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.sni != it.offer.sni);
-    let lines = case.offered().filter(differs).map(|it| line(&it));
+    let line = |it: Offered<'_>| {
+        let before = it.source.offer.as_ref()?.sni.as_deref();
+        let of = before.unwrap_or("no name");
+        let differs = || format!("{}: a session of {of}; {}", named(it.connection), outcome(it.connection));
+        (before != it.offer.sni.as_deref()).then(differs)
+    };
     let title = "The client offers sessions of one name to another";
-    case.found_in(&CAUSE, Severity::Risk, Confidence::Certain, title, lines)
-}
-
-fn line(offered: &Offered<'_>) -> String {
-    let of = offered.source.offer.as_ref().and_then(|offer| offer.sni.as_deref()).unwrap_or("no name");
-    format!("{}: a session of {of}; {}", named(offered.connection), outcome(offered.connection))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS12, TLS13};
-
-    #[test]
-    fn a_session_that_is_bound_to_its_name_is_a_note() {
-        let without = |kind| Scene::resuming(TLS13).run("without-sni", TLS13, &[Kind::Full, kind]);
-        assert_eq!(without(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(without(TICKET).only(&CAUSE), None);
-        let both = without(Kind::Full).and_resuming(TLS12).run("without-sni", TLS12, &[Kind::Full, Kind::Full]);
-        assert!(both.only(&CAUSE).unwrap().title.contains("TLS 1.3 by ticket, TLS 1.2 by ticket"));
-    }
-
-    #[test]
-    fn a_session_of_another_name_is_told() {
-        let other = Client::new().to("a.test").full().to("b.test").refused(0);
-        assert!(other.only(&CAUSE).unwrap().evidence[0].contains("a session of a.test"));
-        assert_eq!(Client::new().to("a.test").full().resumed(0).only(&CAUSE), None);
-    }
+    case.found_in(&CAUSE, Severity::Risk, Confidence::Certain, title, case.offered().filter_map(line))
 }

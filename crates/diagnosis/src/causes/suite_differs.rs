@@ -1,15 +1,13 @@
 //! `suite-differs`: a session is refused where the server would prefer another suite now than the one that it was made with:
 //! under TLS 1.3 of another hash (RFC 9846 §4.3.11), under TLS 1.2 any other (RFC 5246 §7.4.1.3).
 //!
-//! `suite-differs`: the client offers a session without the cipher suite that it was made with.
-//!
-//! TLS 1.2 wants the same suite, TLS 1.3 one of the same hash (RFC 9846 §4.3.11).
+//! A client that offers a session without such a suite is told too.
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, Rule};
+use super::{Cause, ExaminedRule, Rule};
 use crate::client::case::{ClientCase, Offered, named, outcome};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
@@ -36,18 +34,15 @@ openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 
     separated_by: &["other-suite"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 19, find: of_experiments }),
+    examined: Some(Rule { rank: 19, find: ExaminedRule::EachRun("other-suite", of_experiments) }),
     watched: Some(Rule { rank: 11, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    let finding = |run: &ExperimentRun| {
-        let confidence = examined.loses(run)?;
-        let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
-        Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design())
-    };
-    examined.runs("other-suite").filter_map(finding).collect()
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let confidence = examined.loses(run)?;
+    let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
+    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design())
 }
 
 /// The only suite of TLS 1.3 with SHA-384.
@@ -76,30 +71,4 @@ fn line(offered: &Offered<'_>) -> String {
     let suite = offered.source.agreed().map_or(0, |agreed| agreed.suite);
     let suite = reprise_wire::CipherSuite(suite);
     format!("{}: offers a session of {suite} and not this suite; {}", named(offered.connection), outcome(offered.connection))
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_session_of_a_suite_that_is_not_preferred_is_refused() {
-        let other = |kind| Scene::resuming(TLS13).run("other-suite", TLS13, &[Kind::Full, kind]);
-        assert_eq!(other(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(other(TICKET).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_without_its_hash_is_told() {
-        let example = || Client::new().full().refused(0);
-        assert_eq!(example().only(&CAUSE), None);
-        let other_hash = example().offers_of(1, |offer| offer.suites = vec![0x1302]);
-        assert!(other_hash.only(&CAUSE).unwrap().evidence[0].contains("TLS_AES_128_GCM_SHA256"));
-        let same_hash = example().offers_of(1, |offer| offer.suites = vec![0x1303]);
-        assert_eq!(same_hash.only(&CAUSE), None);
-    }
 }

@@ -1,4 +1,8 @@
-//! What holds of all causes.
+//! What holds of all causes; the folder has what the rules of each find.
+
+mod examined;
+mod measured;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,6 +12,25 @@ use reprise_probe::diagnose::{CONTROL, EXPERIMENTS};
 
 use super::*;
 use crate::guide;
+
+/// Parts of what a finding tells (see [`told`]); empty where there is none.
+type Expected = &'static [&'static str];
+
+fn assert_tells(cause: &Cause, place: usize, finding: Option<Finding>, expected: &[&str]) {
+    assert!(finding.as_ref().is_none_or(|finding| finding.id == cause.slug), "{finding:?}");
+    let told = finding.as_ref().map(told).unwrap_or_default();
+    let tells_all = expected.iter().all(|part| told.contains(part));
+    assert!(tells_all && finding.is_none() == expected.is_empty(), "{} in {place}: {expected:?}, not {told}", cause.slug);
+}
+
+/// A finding in words: "Risk, Possible, cost 312000 ns", then its title, evidence and remedy.
+fn told(finding: &Finding) -> String {
+    let Finding { severity, confidence, title, evidence, .. } = finding;
+    let cost = finding.cost_ns.map_or("no cost".to_owned(), |cost| format!("cost {} ns", cost.0));
+    let remedy = finding.remedy.as_ref().map(|remedy| remedy.text.as_str()).unwrap_or_default();
+    let (lines, count) = (evidence.join("\n"), evidence.len());
+    format!("{severity:?}, {confidence:?}, {cost}\n{title}\n{lines}\n{count} lines of evidence\n{remedy}")
+}
 
 #[test]
 fn slugs_are_unique() {

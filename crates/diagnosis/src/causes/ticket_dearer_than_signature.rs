@@ -4,7 +4,7 @@
 use reprise_model::Phase;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, mechanism};
 use crate::figures::{from_to, ratio_and_interval, span};
 use crate::savings::saving;
@@ -40,7 +40,7 @@ reprise measure HOST --kinds full,ticket
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 20, find: of_experiments }),
+    examined: Some(Rule { rank: 20, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 

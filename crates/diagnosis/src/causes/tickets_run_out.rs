@@ -10,7 +10,7 @@ use reprise_model::{Nanos, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, Rule, cache_too_small};
+use super::{Cause, ExaminedRule, Rule, cache_too_small};
 use crate::client::case::{Chance, ClientCase, first_lines, named};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, is_tls13, mechanism};
 use crate::figures::connections;
@@ -42,16 +42,15 @@ Full handshakes for all connections of a burst beyond the tickets held, exactly 
     separated_by: &["burst"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 21, find: of_experiments }),
+    examined: Some(Rule { rank: 21, find: ExaminedRule::EachRun("burst", of_experiments) }),
     watched: Some(Rule { rank: 6, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    examined.runs("burst").filter(|run| examined.always_resumes(run.asked)).filter_map(finding).collect()
-}
-
-fn finding(run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    if !examined.always_resumes(run.asked) {
+        return None;
+    }
     let burst: Vec<&ProbeRecord> = run.seen.iter().filter(|seen| seen.step == Step::Burst).collect();
     let completed = burst.iter().filter(|seen| seen.fault.is_none()).count();
     let counts = Counts::of(burst.iter().copied());
@@ -123,44 +122,4 @@ fn overlap(one: &reprise_model::WatchedConnection, other: &reprise_model::Watche
         one.end.is_some_and(|(at, _)| at < other.arrived)
     };
     !ends_before(one, other) && !ends_before(other, one)
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::causes::client_config_rebuilt;
-    use crate::client::example::Client;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn tickets_that_do_not_suffice_are_a_note() {
-        let scene = Scene::resuming(TLS13).burst(TLS13, &[TICKET, TICKET], 6);
-        let finding = scene.only(&CAUSE).unwrap();
-        assert_eq!(finding.severity, Severity::Note);
-        assert_eq!(finding.title, "A connection gives 2 tickets: of 8 connections at once, the others cannot resume");
-        assert_eq!(Scene::resuming(TLS13).burst(TLS13, &[TICKET; 8], 0).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_refusal_in_a_burst_counts_against_the_server() {
-        let scene = Scene::resuming(TLS13).burst(TLS13, &[TICKET, Kind::Full], 6);
-        assert_eq!(scene.only(&CAUSE).unwrap().severity, Severity::Risk);
-    }
-
-    #[test]
-    fn connections_beside_others_that_offer_have_run_out() {
-        let burst = Client::new().full().then(Client::new().resumed(0).full().full().at_once());
-        let finding = burst.only(&CAUSE).unwrap();
-        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Likely));
-        assert!(finding.title.contains("2 connections"), "{}", finding.title);
-        assert_eq!(burst.only(&client_config_rebuilt::CAUSE), None);
-    }
-
-    #[test]
-    fn one_after_another_nothing_runs_out() {
-        assert_eq!(Client::new().full().resumed(0).full().only(&CAUSE), None);
-        assert_eq!(Client::new().full().full().at_once().only(&CAUSE), None);
-    }
 }

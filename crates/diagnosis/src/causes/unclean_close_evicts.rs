@@ -2,7 +2,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -37,7 +37,7 @@ costs most.",
     separated_by: &["unclean-close", "reset"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 22, find: of_experiments }),
+    examined: Some(Rule { rank: 22, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 
@@ -60,29 +60,4 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID};
-
-    #[test]
-    fn a_session_that_dies_with_its_connection_is_a_risk() {
-        let after = |kind| Scene::resuming(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, kind]);
-        assert_eq!(after(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Risk);
-        assert_eq!(after(ID).only(&CAUSE), None);
-        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
-        assert_eq!(beside_tickets.only(&CAUSE).unwrap().severity, Severity::Note);
-        let both = after(Kind::Full).run("reset", TLS12_ID, &[Kind::Full, Kind::Full]);
-        assert_eq!(both.only(&CAUSE).unwrap().evidence.len(), 2, "one finding, a line for each experiment");
-    }
-
-    #[test]
-    fn a_server_that_refuses_anyway_forgets_nothing() {
-        let scene = Scene::refusing(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, Kind::Full]);
-        assert_eq!(scene.only(&CAUSE), None);
-    }
 }

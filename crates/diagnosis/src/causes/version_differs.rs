@@ -52,18 +52,3 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
     let title = "The client changes its versions and cannot resume across them";
     case.found_in(&CAUSE, severity, Confidence::Likely, title, lines)
 }
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Version;
-
-    use super::*;
-    use crate::client::example::Client;
-
-    #[test]
-    fn a_connection_without_the_sessions_version_is_told() {
-        let changed = Client::new().full().full().full().offers_of(1, |offer| offer.versions = vec![Version::Tls12]);
-        assert_eq!(changed.only(&CAUSE).unwrap().severity, Severity::Note);
-        assert_eq!(Client::new().full().full().only(&CAUSE), None);
-    }
-}

@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, fix};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -44,15 +44,11 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 
     separated_by: &["no-sni-at-all", "without-sni", "without-alpn"],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 23, find: of_experiments }),
+    examined: Some(Rule { rank: 23, find: ExaminedRule::EachRun("no-sni-at-all", of_experiments) }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let resumes_without = examined.gains(run);
     let plain = examined.plain(run.asked);
     let with = Counts::of(plain.iter().copied());
@@ -86,25 +82,4 @@ fn gives_nothing(seen: &ProbeRecord, run: &ExperimentRun) -> bool {
         Kind::Id => !facts.session_id_given,
         _ => facts.tickets.count == 0,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use reprise_model::Kind;
-
-    use super::*;
-    use crate::diagnose::scene::{Scene, TICKET, TLS13};
-
-    #[test]
-    fn a_default_host_that_resumes_where_the_named_one_does_not() {
-        let without = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full, kind]);
-        assert_eq!(without(TICKET).only(&CAUSE).unwrap().evidence.len(), 2);
-        assert_eq!(without(Kind::Full).key_names(&[1; 10]).only(&CAUSE), None);
-    }
-
-    #[test]
-    fn a_session_given_only_with_the_name_is_told() {
-        let given = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full]).key_names(&[1; 8]);
-        assert!(given.only(&CAUSE).unwrap().title.contains("not given without it"));
-    }
 }

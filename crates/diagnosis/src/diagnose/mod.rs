@@ -19,7 +19,7 @@ use crate::verdict::worst_first;
 
 /// Every finding that these experiments support, the worst first.
 fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rules(|cause| cause.examined).flat_map(|find| find(examined)).collect();
+    let mut findings: Vec<Finding> = rules(|cause| cause.examined).flat_map(|rule| rule.findings(examined)).collect();
     let found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     // What the experiments say of a cause holds more than what a measurement would.
     findings.extend(of_measurement(&examined.case).into_iter().filter(|finding| !found.contains(&finding.id)));

@@ -32,7 +32,7 @@ impl Scene {
         let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
         let case =
             Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
-        let mut findings = (cause.examined.unwrap().find)(&Examined { case, examination });
+        let mut findings = cause.examined.unwrap().find.findings(&Examined { case, examination });
         assert!(findings.len() < 2, "{findings:?}");
         findings.pop()
     }

@@ -8,10 +8,9 @@ use crate::nodes::{Accepted, Sharing, by_distance};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST, Series};
 
-/// The connections that offered a session of this kind, where some were resumed and some refused.
-pub(crate) fn accepted_sometimes<'a>(case: &Case<'a>, kind: Kind) -> Vec<Series<'a>> {
-    let sometimes = |series: &Series<'_>| series.asked.kind == kind && series.as_asked() > 0 && series.refusals() > 0;
-    case.conclusive_series().into_iter().filter(sometimes).collect()
+/// Whether these connections offered a session of this kind, and some were resumed and some refused.
+pub(crate) fn is_accepted_sometimes(series: &Series<'_>, kind: Kind) -> bool {
+    series.asked.kind == kind && series.as_asked() > 0 && series.refusals() > 0
 }
 
 /// "48 of 100 connections that offered one resumed", at which distances, and what that says of nodes.

@@ -112,7 +112,7 @@ impl<'a> Examiner<'a> {
         let is_first = self.chosen(version).is_none();
         if is_first && failed.is_of_the_version() {
             self.found.refused.push((version, failed));
-        } else if is_first && !self.limited.any_completed() {
+        } else if is_first && !self.limited.any_completed {
             return Err(EarlyEnd::Unreachable(failed));
         }
         Ok(())
@@ -141,7 +141,7 @@ impl<'a> Examiner<'a> {
     fn repeat_one(&mut self, place: usize) -> Result<(), EarlyEnd> {
         let Some(&ExperimentRun { experiment, asked, .. }) = self.found.runs.get(place) else { return Ok(()) };
         let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
-        let limits = self.limited.limits();
+        let limits = self.limited.limits;
         let needed = [&CONTROL, experiment].map(|it| it.connections(limits.fill, limits.burst));
         // Once it is known that the mechanism does not behave the same each time, no repetition adds to that.
         if self.is_unstable(asked) || !self.limited.allows(needed.iter().sum()) {
@@ -205,7 +205,7 @@ impl<'a> Examiner<'a> {
                 let stalls: Vec<u64> = self.plain_stalls(asked.tls);
                 cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
             }
-            Needs::Patience => accepted > 0 && self.limited.limits().patience.is_some(),
+            Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some(),
         };
         if !holds {
             return Some(Why::Needs(experiment.needs));
@@ -215,7 +215,7 @@ impl<'a> Examiner<'a> {
         if !experiment.steps.iter().all(varies) {
             return Some(Why::NothingToVary);
         }
-        let limits = self.limited.limits();
+        let limits = self.limited.limits;
         (!self.limited.allows(experiment.connections(limits.fill, limits.burst))).then_some(Why::NoTimeLeft)
     }
 
@@ -241,7 +241,7 @@ impl<'a> Examiner<'a> {
         let Self { limited, plan, mut found } = self;
         found.took = limited.took();
         found.ended_by = ended;
-        let (any_completed, software) = (limited.any_completed(), limited.software);
+        let (any_completed, software) = (limited.any_completed, limited.software);
         let mut connector = limited.connector;
         if !any_completed && found.ended_by.is_none() {
             let failed = survey::recognise(&mut connector, plan, found.refused.clone(), |_| ());

@@ -16,14 +16,15 @@ const BLOCKED: u32 = 3;
 
 pub(super) struct RateLimitedConnector<'a> {
     pub(super) connector: Connector,
-    limits: Limits,
+    pub(super) limits: Limits,
     observer: &'a dyn Observer,
     server_clock: ServerClock<'a>,
     begun: Nanos,
     planned: u64,
     /// Full handshakes that failed since one completed.
     failed_in_a_row: u32,
-    any_completed: bool,
+    /// Whether any full handshake has completed.
+    pub(super) any_completed: bool,
     /// What its responses say that it is.
     pub(super) software: Option<String>,
 }
@@ -51,15 +52,6 @@ impl<'a> RateLimitedConnector<'a> {
             any_completed: false,
             software: None,
         }
-    }
-
-    pub(super) fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    /// Whether any full handshake has completed.
-    pub(super) fn any_completed(&self) -> bool {
-        self.any_completed
     }
 
     /// Whether so many more are within the limits.

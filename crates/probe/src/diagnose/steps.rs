@@ -67,7 +67,7 @@ impl<'e, 'a> Steps<'e, 'a> {
                 Step::Again => self.offer_again(step)?,
                 Step::Interpose => self.interpose(step)?,
                 Step::Wait => {
-                    let patience = self.limited.limits().patience.unwrap_or_default();
+                    let patience = self.limited.limits.patience.unwrap_or_default();
                     let connector = &mut self.limited.connector;
                     connector.wait_until(connector.now() + Nanos::from(patience));
                 }
@@ -128,7 +128,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     fn interpose(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        for _ in 0..self.limited.limits().fill {
+        for _ in 0..self.limited.limits.fill {
             self.connect_in_full(step, Variation::Plain)?;
         }
         Ok(())
@@ -138,7 +138,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     fn burst(&mut self, step: Step) -> Result<(), EarlyEnd> {
         let now = self.limited.connector.now();
         let mut plans = Vec::new();
-        for _ in 0..self.limited.limits().burst {
+        for _ in 0..self.limited.limits.burst {
             let offer = self.cache.take_offer(self.asked, now, usize::MAX, None);
             if self.asked.tls == Version::Tls12 {
                 // It serves any number of connections.

@@ -1,11 +1,14 @@
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use proptest::prelude::*;
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Offer, Session, SystemEntropy};
 use reprise_model::Nanos;
+use rustls_pki_types::UnixTime;
 
 use super::*;
 use crate::attempt::{Attempt, Begin, Progress};
-use crate::endpoint::{End, Endpoint, EndpointEvent};
+use crate::engine_client::{EngineClient, EnginePlan};
 use crate::exchange::Question;
 use crate::fault::Detail;
 use crate::input::Input;
@@ -128,8 +131,8 @@ impl Script {
         self.turns.iter().flat_map(|(heard, _)| heard.clone()).collect()
     }
 
-    fn begin(&self) -> Conversation {
-        let (mut conversation, mut out) = (Conversation::new(self.route.clone()), Vec::new());
+    fn begin(&self) -> Prologue {
+        let (mut conversation, mut out) = (Prologue::new(self.route.clone()), Vec::new());
         assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Waiting);
         assert_eq!(out, self.opening);
         conversation
@@ -143,7 +146,7 @@ impl Script {
 /// What the first fault is, once the peer has said this.
 #[track_caller]
 fn fault_of(route: &Route, heard: &[u8]) -> Fault {
-    let mut conversation = Conversation::new(route.clone());
+    let mut conversation = Prologue::new(route.clone());
     conversation.begin(client(), &mut Vec::new());
     conversation.receive(heard, &mut Vec::new()).unwrap_err()
 }
@@ -237,7 +240,7 @@ fn endless_talk_ends() {
     ] {
         let name = if route.proxy.is_some() { FaultName::ProxyTooLong } else { FaultName::StarttlsTooLong };
         assert_fails(&route, &heard, name, message, Problem::TooLong(MAX_HEARD));
-        let mut conversation = Conversation::new(route);
+        let mut conversation = Prologue::new(route);
         conversation.begin(client(), &mut Vec::new());
         assert_eq!(conversation.receive(&heard[..MAX_HEARD], &mut Vec::new()).unwrap(), PrologueStep::Waiting);
         assert_eq!(conversation.receive(&heard[MAX_HEARD..=MAX_HEARD], &mut Vec::new()).unwrap_err().name, name);
@@ -337,7 +340,7 @@ fn a_header_is_said_before_tls_and_not_answered() {
         (v2(server), addresses),
         (v2(None), [&signature[..], b"\x21\0\0\0"].concat()),
     ] {
-        let (mut conversation, mut out) = (Conversation::new(route), Vec::new());
+        let (mut conversation, mut out) = (Prologue::new(route), Vec::new());
         assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Over(None));
         assert_eq!((out, conversation.round_trips()), (header, 0));
     }
@@ -346,7 +349,7 @@ fn a_header_is_said_before_tls_and_not_answered() {
 #[test]
 fn a_proxy_is_passed_before_the_header_and_starttls() {
     let route = Route { proxy_protocol: Some(ProxyProtocol::V1), ..through("http://proxy") };
-    let (mut conversation, mut out) = (Conversation::new(route.clone()), Vec::new());
+    let (mut conversation, mut out) = (Prologue::new(route.clone()), Vec::new());
     conversation.begin(client(), &mut out);
     out.clear();
     let tunnel = b"HTTP/1.1 200 OK\r\n\r\n";
@@ -356,7 +359,7 @@ fn a_proxy_is_passed_before_the_header_and_starttls() {
     // The service may greet with what the proxy says: that costs no round trip of its own.
     for (greets_at_once, round_trips) in [(true, 3), (false, 4)] {
         let route = Route { starttls: Some(StartTls::Smtp), ..route.clone() };
-        let (mut conversation, mut out) = (Conversation::new(route), Vec::new());
+        let (mut conversation, mut out) = (Prologue::new(route), Vec::new());
         conversation.begin(client(), &mut out);
         let greeting: &[u8] = b"220 a\r\n";
         let (first, second) = if greets_at_once { (greeting, &b""[..]) } else { (&b""[..], greeting) };
@@ -376,66 +379,33 @@ fn a_proxy_is_passed_before_the_header_and_starttls() {
     }
 }
 
-/// Speaks no TLS: a ClientHello is all that it has.
-struct Mute;
-
-impl Endpoint for Mute {
-    type Shared = ();
-    type Plan = ();
-
-    fn begin(&mut self, _: &mut (), _plan: (), _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        out.extend(b"hello");
-        Ok(())
-    }
-
-    fn receive<'r>(&mut self, _: &mut (), _: Nanos, _: &'r mut [u8], _: &mut Vec<u8>) -> Result<EndpointEvent<'r>, Fault> {
-        Ok(EndpointEvent::Nothing)
-    }
-
-    fn receive_end(&mut self, _now: Nanos, _in_record: bool, _out: &mut Vec<u8>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn send(&mut self, _now: Nanos, _data: &[u8], _out: &mut Vec<u8>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn close(&mut self, _now: Nanos, _out: &mut Vec<u8>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn facts(&self) -> Option<reprise_model::Facts> {
-        None
-    }
-
-    fn is_confirmed(&self) -> bool {
-        false
-    }
-
-    fn end(&mut self, _: &mut (), _how: End) {}
-}
-
 /// An attempt, driven as a transport would.
-struct Driven(Attempt<Mute, Question>);
+struct Driven {
+    attempt: Attempt<EngineClient, Question>,
+    sessions: Vec<Session>,
+}
 
 impl Driven {
     fn connect(route: &Route, at: u64) -> Self {
         let question = Question::new(StartTls::Smtp, String::new());
-        let mut attempt = Attempt::new(Mute, question);
-        let begin = Begin { plan: (), prologue: route.prologue(), requests: 1, early: None };
-        attempt.begin(&mut (), begin, Nanos(0)).unwrap();
-        attempt.connected(Nanos(at), || Some(client())).unwrap();
-        Self(attempt)
+        let (name, policy) = ("a.example".try_into().unwrap(), CertificatePolicy::AcceptAnyChain);
+        let config = Arc::new(Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy)));
+        let plan = EnginePlan { config, offer: Offer::Full { session_ticket: true }, date: UnixTime::now() };
+        let mut driven = Self { attempt: Attempt::new(EngineClient::default(), question), sessions: Vec::new() };
+        let begin = Begin { plan, prologue: route.prologue(), requests: 1, early: None };
+        driven.attempt.begin(&mut driven.sessions, begin, Nanos(0)).unwrap();
+        driven.attempt.connected(Nanos(at), || Some(client())).unwrap();
+        driven
     }
 
     fn hear(&mut self, bytes: &[u8], at: u64) -> Progress {
         let mut bytes = bytes.to_vec();
-        self.0.receive(&mut (), &mut Input::new(&mut bytes, Nanos(at)), Nanos(at)).unwrap()
+        self.attempt.receive(&mut self.sessions, &mut Input::new(&mut bytes, Nanos(at)), Nanos(at)).unwrap()
     }
 
     fn say(&mut self, at: u64) -> Vec<u8> {
-        let said = self.0.outgoing(Nanos(at)).to_vec();
-        self.0.sent(said.len());
+        let said = self.attempt.outgoing(Nanos(at)).to_vec();
+        self.attempt.sent(said.len());
         said
     }
 }
@@ -443,14 +413,15 @@ impl Driven {
 #[test]
 fn a_stage_that_the_peer_begins_is_timed_from_connecting() {
     let mut driven = Driven::connect(&to(StartTls::Smtp), 10);
-    assert!(!driven.0.has_outgoing());
+    assert!(!driven.attempt.has_outgoing());
     assert_eq!(driven.hear(b"220 a\r\n", 20), Progress::Waiting);
     assert_eq!(driven.say(25), b"EHLO [192.0.2.1]\r\n");
     driven.hear(b"250 STARTTLS\r\n", 30);
     driven.say(35);
     assert_eq!(driven.hear(b"220 go\r\n", 40), Progress::Boundary);
     assert_eq!(driven.hear(b"", 41), Progress::Waiting);
-    assert_eq!((driven.0.phases().starttls, driven.say(45)), (Some(Nanos(31)), b"hello".to_vec()));
+    assert_eq!(driven.attempt.phases().starttls, Some(Nanos(31)));
+    assert!(driven.say(45).starts_with(b"\x16\x03"), "a ClientHello");
 }
 
 #[test]
@@ -463,7 +434,7 @@ fn a_proxy_and_starttls_are_timed_apart() {
     assert_eq!(driven.say(22), SSL_REQUEST);
     assert_eq!(driven.hear(b"S", 30), Progress::Boundary);
     assert_eq!(driven.hear(b"", 32), Progress::Waiting);
-    let phases = driven.0.phases();
+    let phases = driven.attempt.phases();
     assert_eq!((phases.proxy, phases.starttls), (Some(Nanos(9)), Some(Nanos(11))));
 }
 

@@ -56,18 +56,3 @@ fn tagged(tag: &[u8], heard: &[u8]) -> Length {
 fn last_line(response: &[u8]) -> &[u8] {
     response.split_inclusive(|&byte| byte == b'\n').next_back().unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_response_ends_with_its_tag() {
-        let response = b"* CAPABILITY IMAP4rev1\r\n* 1 EXISTS\r\na OK done\r\n";
-        assert_eq!(tagged(b"a", response), Ok(Some(response.len())));
-        assert!((0..response.len()).all(|cut| tagged(b"a", &response[..cut]) == Ok(None)));
-        for wrong in [&b"b OK\r\n"[..], b"+ go on\r\n", b"\x16\x03", b"* OK\r\nx"] {
-            assert_eq!(tagged(b"a", wrong), Err(Unexpected), "{wrong:?}");
-        }
-    }
-}

@@ -123,16 +123,4 @@ mod tests {
         }
         assert_eq!(operation(element(SEARCH, SEQUENCE).unwrap().unwrap().contents).unwrap().0, 0x63);
     }
-
-    #[test]
-    fn an_answer_ends_with_its_result() {
-        let entry = b"\x30\x09\x02\x01\x02\x64\x04\x04\x00\x30\x00";
-        let done = b"\x30\x0c\x02\x01\x02\x65\x07\x0a\x01\x00\x04\x00\x04\x00";
-        let answer = [&entry[..], done].concat();
-        assert_eq!(search_result_length(&answer), Ok(Some(answer.len())));
-        assert!((0..answer.len()).all(|cut| search_result_length(&answer[..cut]) == Ok(None)));
-        for wrong in [&b"HTTP"[..], b"\x30\x80", b"\x30\x84\xff\xff\xff\xff", b"\x30\x00", b"\x30\x03\x02\x01\x02"] {
-            assert_eq!(search_result_length(wrong), Err(Unexpected), "{wrong:?}");
-        }
-    }
 }

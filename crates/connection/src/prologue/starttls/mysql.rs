@@ -87,26 +87,3 @@ fn capabilities(greeting: &[u8]) -> Option<u16> {
     let low = greeting.get(end + 13..end + 15)?;
     Some(u16::from_le_bytes(low.try_into().ok()?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_greeting_names_its_capabilities() {
-        let greeting = [&[PROTOCOL_VERSION][..], b"8.0\0", &[0; 13], &CLIENT_SSL.to_le_bytes(), &[0; 20]].concat();
-        assert_eq!(capabilities(&greeting), Some(CLIENT_SSL));
-        // However short, it is no panic.
-        assert!((0..20).all(|cut| capabilities(&greeting[..cut]).is_none() || cut == 20));
-        let whole = framed(0, &greeting);
-        assert_eq!(packet(&whole), Ok(Some(whole.len())));
-        assert_eq!(packet(b"HTTP/1.1"), Err(Unexpected));
-    }
-
-    #[test]
-    fn whoever_asks_for_another_proof_is_given_an_empty_one() {
-        assert_eq!(MySql.farewell(&framed(3, &[AUTHENTICATION_SWITCH, b'x'])), [0, 0, 0, 4]);
-        assert_eq!(MySql.farewell(&framed(3, &[ERROR, 1])), [0; 0]);
-        assert_eq!(MySql.farewell(b""), [0; 0]);
-    }
-}

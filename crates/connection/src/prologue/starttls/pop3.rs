@@ -34,17 +34,3 @@ impl Service for Pop3 {
         b"CAPA\r\n".to_vec()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_of_capabilities_ends_with_a_point() {
-        let answer = b"+OK here they are\r\nSASL PLAIN\r\n.\r\n";
-        assert_eq!(Pop3.length(Message::Answer, answer), Ok(Some(answer.len())));
-        assert!((0..answer.len()).all(|cut| Pop3.length(Message::Answer, &answer[..cut]) == Ok(None)));
-        assert_eq!(Pop3.length(Message::Answer, b"-ERR no\r\n"), Ok(Some(9)));
-        assert_eq!(Pop3.length(Message::Answer, b"220 x"), Err(Unexpected));
-    }
-}

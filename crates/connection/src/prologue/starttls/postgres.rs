@@ -78,24 +78,3 @@ fn authentication_length(heard: &[u8]) -> Length {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_may_follow_a_message_about_versions() {
-        let answer = b"v\0\0\0\x0c\0\0\0\0\0\0\0\0R\0\0\0\x08\0\0\0\x05";
-        assert_eq!(authentication_length(answer), Ok(Some(answer.len())));
-        assert!((0..answer.len()).all(|cut| authentication_length(&answer[..cut]) == Ok(None)));
-        for wrong in [&b"HTTP"[..], b"R\0\0\0\0", b"E\xff\xff\xff\xff", b"S"] {
-            assert_eq!(authentication_length(wrong), Err(Unexpected), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn a_startup_message_counts_its_own_length() {
-        let message = Postgres.question();
-        assert_eq!(message[..4], (message.len() as u32).to_be_bytes());
-    }
-}

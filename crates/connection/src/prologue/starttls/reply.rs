@@ -50,31 +50,3 @@ fn could_begin(line: &[u8]) -> bool {
         _ => matches!(byte, b' ' | b'-' | b'\r' | b'\n'),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reply_ends_with_the_line_that_says_so() {
-        let reply = b"250-mail.example\r\n250-SIZE 1\r\n250 STARTTLS\r\n";
-        assert_eq!(length(reply), Ok(Some(reply.len())));
-        // However much of it has come, it is either whole or not.
-        assert!((0..reply.len()).all(|cut| length(&reply[..cut]) == Ok(None)));
-        assert_eq!(length(b"220 ready\r\n220 more\r\n"), Ok(Some(11)));
-        assert_eq!(length(b"220\r\n"), Ok(Some(5)));
-        // FTP: between the first and the last line stands whatever it likes.
-        let ftp = b"211-Features:\r\n AUTH TLS\r\n211 End\r\n";
-        assert_eq!(length(ftp), Ok(Some(ftp.len())));
-        assert!(lists(reply, "starttls") && !lists(reply, "START"));
-        assert_eq!(code(reply), Some(250));
-    }
-
-    #[test]
-    fn what_is_no_reply_is_known_by_its_first_bytes() {
-        for bytes in [&b"HTTP/1.1 400"[..], b"\x16\x03\x01", b"* OK", b"2x", b"2200", b"\n", b"999 "] {
-            assert_eq!(length(bytes), Err(Unexpected), "{bytes:?}");
-        }
-        assert_eq!((code(b""), code(b"2")), (None, None));
-    }
-}

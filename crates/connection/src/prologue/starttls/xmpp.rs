@@ -87,14 +87,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_end_where_their_element_does() {
-        let features = b"<?xml version='1.0'?><stream:stream id='1'><stream:features><a/></stream:features>";
-        assert_eq!(to_the_end(features, FEATURES_END), Ok(Some(features.len())));
-        assert!((0..features.len()).all(|cut| to_the_end(&features[..cut], FEATURES_END) == Ok(None)));
-        assert_eq!(to_the_end(b"220 mail", FEATURES_END), Err(Unexpected));
-    }
-
-    #[test]
     fn a_stream_error_is_told_by_its_condition_and_text() {
         let told = |error: &str| stream_error(error.as_bytes());
         let error = |condition: &str, text: Option<&str>| {

@@ -1,0 +1,71 @@
+//! What finds a cause: a function, and what that function is asked about at a time.
+
+use reprise_model::Version;
+use reprise_model::document::Finding;
+use reprise_probe::diagnose::ExperimentRun;
+
+use crate::client::ClientCase;
+use crate::diagnose::Examined;
+use crate::series::{Case, Series, of_each_version};
+
+/// What finds a cause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule<F> {
+    /// Of findings of equal severity and confidence, that of the rule with the lower rank stands first.
+    pub(crate) rank: u8,
+    /// The function.
+    pub(crate) find: F,
+}
+
+/// What a measurement shows of a cause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MeasuredRule {
+    /// Asked once, about all connections.
+    Once(fn(&Case<'_>) -> Option<Finding>),
+    /// Asked about each version.
+    EachVersion(fn(&Case<'_>, Version) -> Option<Finding>),
+    /// Asked about the connections of each version and kind, error pages included.
+    EachSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
+    /// Asked about the same without error pages, from which nothing about resumption can be concluded.
+    EachConclusiveSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
+}
+
+/// What the experiments with a server show of a cause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ExaminedRule {
+    /// Asked once, about all experiments.
+    Once(fn(&Examined<'_>) -> Option<Finding>),
+    /// Asked about each version.
+    EachVersion(fn(&Examined<'_>, Version) -> Option<Finding>),
+    /// Asked about each run of the experiment of this name.
+    EachRun(&'static str, fn(&Examined<'_>, &ExperimentRun) -> Option<Finding>),
+    /// Asked once, and finds several things.
+    Several(fn(&Examined<'_>) -> Vec<Finding>),
+}
+
+/// What the connections of a watched client show of a cause.
+pub(crate) type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
+
+impl MeasuredRule {
+    pub(crate) fn findings(self, case: &Case<'_>) -> Vec<Finding> {
+        match self {
+            Self::Once(find) => find(case).into_iter().collect(),
+            Self::EachVersion(find) => of_each_version(|version| find(case, version)),
+            Self::EachSeries(find) => case.every_series().iter().filter_map(|series| find(case, series)).collect(),
+            Self::EachConclusiveSeries(find) => {
+                case.conclusive_series().iter().filter_map(|series| find(case, series)).collect()
+            }
+        }
+    }
+}
+
+impl ExaminedRule {
+    pub(crate) fn findings(self, examined: &Examined<'_>) -> Vec<Finding> {
+        match self {
+            Self::Once(find) => find(examined).into_iter().collect(),
+            Self::EachVersion(find) => of_each_version(|version| find(examined, version)),
+            Self::EachRun(name, find) => examined.runs(name).filter_map(|run| find(examined, run)).collect(),
+            Self::Several(find) => find(examined),
+        }
+    }
+}

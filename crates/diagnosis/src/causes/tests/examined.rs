@@ -1,0 +1,201 @@
+//! What the rules make of experiments.
+
+use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
+use reprise_probe::diagnose::{Step, Variation};
+
+use super::super::*;
+use super::{Expected, assert_tells};
+use crate::diagnose::scene::{ID, Scene, TICKET, TLS12, TLS12_ID, TLS13, ticket_of};
+
+const FULL: Kind = Kind::Full;
+
+/// A scene in which sessions resume, and then this experiment.
+fn run(name: &str, asked: Asked, kinds: &[Kind]) -> Scene {
+    Scene::resuming(asked).run(name, asked, kinds)
+}
+
+fn check(cases: Vec<(&Cause, Scene, Expected)>) {
+    for (place, (cause, scene, expected)) in cases.into_iter().enumerate() {
+        assert_tells(cause, place, scene.only(cause), expected);
+    }
+}
+
+#[test]
+fn what_is_varied_loses_the_session() {
+    let fill = |kind| run("fill", TLS12_ID, &[FULL, FULL, FULL, kind]);
+    let filled_twice = || fill(FULL).again(&[FULL; 4]);
+    let closed = |kind| run("unclean-close", TLS12_ID, &[FULL, kind]);
+    let unnamed = |kind| run("without-sni", TLS13, &[FULL, kind]);
+    let large = |kind| run("large-client-hello", TLS13, &[FULL, kind]);
+    check(vec![
+        (&cache_too_small::CAUSE, fill(FULL), &["Risk, Possible", "gone after 2 connections"]),
+        (&cache_too_small::CAUSE, fill(ID), &[]),
+        (&cache_too_small::CAUSE, fill(FULL).and_resuming(TLS12), &["Note"]),
+        (&cache_too_small::CAUSE, filled_twice(), &["Possible"]),
+        (&cache_too_small::CAUSE, filled_twice().again(&[FULL; 4]), &["Likely"]),
+        // A node that does not know the session is no small cache.
+        (&cache_too_small::CAUSE, filled_twice().again(&[FULL, FULL, FULL, ID]), &[]),
+        (&cache_too_small::CAUSE, filled_twice().control(TLS12_ID, &[FULL, ID, FULL]), &[]),
+        (&unclean_close_evicts::CAUSE, closed(FULL), &["Risk"]),
+        (&unclean_close_evicts::CAUSE, closed(ID), &[]),
+        (&unclean_close_evicts::CAUSE, closed(FULL).and_resuming(TLS12), &["Note"]),
+        // One finding, a line for each experiment.
+        (&unclean_close_evicts::CAUSE, closed(FULL).run("reset", TLS12_ID, &[FULL, FULL]), &["2 lines of evidence"]),
+        // A server that refuses anyway forgets nothing.
+        (&unclean_close_evicts::CAUSE, Scene::refusing(TLS12_ID).run("unclean-close", TLS12_ID, &[FULL, FULL]), &[]),
+        (&sni_differs::CAUSE, unnamed(FULL), &["Note"]),
+        (&sni_differs::CAUSE, unnamed(TICKET), &[]),
+        (
+            &sni_differs::CAUSE,
+            unnamed(FULL).and_resuming(TLS12).run("without-sni", TLS12, &[FULL, FULL]),
+            &["TLS 1.3 by ticket, TLS 1.2 by ticket"],
+        ),
+        (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, FULL]), &["Note"]),
+        (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, TICKET]), &[]),
+        (&large_client_hello::CAUSE, large(FULL), &["is not resumed"]),
+        (&large_client_hello::CAUSE, large(TICKET), &[]),
+        (&large_client_hello::CAUSE, large(TICKET).last_fails(FaultName::ConnectionReset), &["fails where it offers"]),
+    ]);
+}
+
+#[test]
+fn what_is_varied_gains_the_session() {
+    let both = |mode| {
+        let scene = Scene::refusing(TLS13).run("both-psk-modes", TLS13, &[FULL, TICKET]);
+        scene.facts(move |facts| facts.psk_mode = Some(mode))
+    };
+    let uncertified = |kind| Scene::refusing(TLS12_ID).run("no-certificate-at-all", TLS12_ID, &[FULL, kind]);
+    let unnamed = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[FULL, kind]);
+    let given_with_a_name = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[FULL]).key_names(&[1; 8]);
+    check(vec![
+        (&client_psk_mode::CAUSE, both(PskMode::PskKe), &["Fault"]),
+        (&client_psk_mode::CAUSE, both(PskMode::PskDheKe), &[]),
+        (&session_too_large::CAUSE, uncertified(ID), &["Fault"]),
+        (&session_too_large::CAUSE, uncertified(FULL), &[]),
+        (&vhost_directives::CAUSE, unnamed(TICKET), &["2 lines of evidence"]),
+        (&vhost_directives::CAUSE, unnamed(FULL).key_names(&[1; 10]), &[]),
+        (&vhost_directives::CAUSE, given_with_a_name, &["not given without it"]),
+    ]);
+}
+
+#[test]
+fn a_session_is_offered_again_or_in_a_burst() {
+    let again = |asked: Asked, kinds: [Kind; 2]| run("second-use", asked, &[&[FULL, asked.kind][..], &kinds].concat());
+    let of_length = |length, kind| {
+        let ticket = Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) };
+        again(TLS13, [kind; 2]).facts(move |facts| facts.tickets.add(ticket))
+    };
+    let burst = |kinds: &[Kind], without| Scene::resuming(TLS13).burst(TLS13, kinds, without);
+    let two_tickets: Expected =
+        &["Note", "\nA connection gives 2 tickets: of 8 connections at once, the others cannot resume\n"];
+    check(vec![
+        (&single_use::CAUSE, again(TLS13, [FULL; 2]), &["Note", "2 lines of evidence"]),
+        (&single_use::CAUSE, again(TLS13, [TICKET; 2]), &[]),
+        (&single_use::CAUSE, again(TLS13, [TICKET, FULL]), &[]),
+        (&single_use::CAUSE, again(TLS12_ID, [FULL; 2]), &["Risk"]),
+        (&single_use::CAUSE, again(TLS12_ID, [ID; 2]), &[]),
+        (&early_data_stateful::CAUSE, of_length(32, FULL), &["Note, Likely"]),
+        (&early_data_stateful::CAUSE, of_length(208, FULL), &[]),
+        (&early_data_stateful::CAUSE, of_length(32, TICKET), &[]),
+        (&tickets_run_out::CAUSE, burst(&[TICKET, TICKET], 6), two_tickets),
+        (&tickets_run_out::CAUSE, burst(&[TICKET; 8], 0), &[]),
+        (&tickets_run_out::CAUSE, burst(&[TICKET, FULL], 6), &["Risk"]),
+    ]);
+}
+
+#[test]
+fn what_was_negotiated_tells_the_cause() {
+    let without_extension = |kind| {
+        let scene = run("without-extended-master-secret", TLS12, &[FULL, kind]);
+        scene.facts(|facts| facts.extended_master_secret = true)
+    };
+    let stating = |asked, lifetime_s| Scene::resuming(asked).facts(move |facts| facts.tickets.add(ticket_of(lifetime_s)));
+    let allowing =
+        |max_early_data| move |facts: &mut Facts| facts.tickets.add(Ticket { max_early_data, ..ticket_of(7_200) });
+    let waited = |kind| run("patience", TLS13, &[FULL, TICKET, FULL, kind, TICKET]);
+    check(vec![
+        (&ems_differs::CAUSE, without_extension(TICKET), &["Risk"]),
+        (&ems_differs::CAUSE, without_extension(FULL), &["Note"]),
+        (&ems_differs::CAUSE, without_extension(TICKET).last_fails(FaultName::Alert(40)), &[]),
+        (&early_data_off::CAUSE, Scene::resuming(TLS13).facts(allowing(None)), &["Note"]),
+        (&early_data_off::CAUSE, Scene::resuming(TLS13).facts(allowing(Some(16_384))), &[]),
+        (&early_data_off::CAUSE, Scene::refusing(TLS13).facts(allowing(None)), &[]),
+        (&lifetime_invalid::CAUSE, stating(TLS13, 0), &["Fault"]),
+        (&lifetime_invalid::CAUSE, stating(TLS13, 604_801), &["Risk"]),
+        (&lifetime_invalid::CAUSE, stating(TLS13, 604_800), &[]),
+        // Under TLS 1.2 it is unspecified.
+        (&lifetime_invalid::CAUSE, stating(TLS12, 0), &[]),
+        (&lifetime_short::CAUSE, stating(TLS13, 299), &["Note"]),
+        (&lifetime_short::CAUSE, stating(TLS13, 0), &[]),
+        (&lifetime_short::CAUSE, stating(TLS13, 300), &[]),
+        (&lifetime_short::CAUSE, waited(FULL), &["Possible"]),
+        (&lifetime_short::CAUSE, waited(TICKET), &[]),
+    ]);
+}
+
+#[test]
+fn a_flight_that_waits_for_an_acknowledgement_is_nagle() {
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    let stalled = |plain, at_once| {
+        let scene = run("quick-acknowledgement", TLS12, &[FULL; 8]).stalls(ms(plain));
+        scene.stall_in(Step::Prime(Variation::AcknowledgesAtOnce), ms(at_once))
+    };
+    check(vec![
+        (&nagle::CAUSE, stalled(41, 1), &["Risk", "cost 41000000 ns"]),
+        (&nagle::CAUSE, stalled(5, 1), &[]),
+        // No acknowledgement is delayed so long.
+        (&nagle::CAUSE, stalled(900, 1), &[]),
+        // It stands still whenever it is acknowledged.
+        (&nagle::CAUSE, stalled(41, 40), &[]),
+    ]);
+}
+
+#[test]
+fn what_changes_while_it_is_examined_tells_the_cause() {
+    let certificates = |keys: [u8; 8], leaf: fn(u32) -> [u8; 32]| Scene::refusing(TLS13).key_names(&keys).leaves(leaf);
+    let own = |index: u32| [u8::try_from(index).unwrap(); 32];
+    let refuses = node_protocol_differs::REFUSES;
+    let failing_from = |place, name| Scene::resuming(TLS13).everything_fails_from(place, name);
+    let keys = |names: &[u8]| {
+        let kinds = [&[FULL][..], &vec![TICKET; names.len() - 1]].concat();
+        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(1, 4)
+    };
+    let giving = |names: &[u8]| Scene::of("resume", TLS13, &vec![FULL; names.len()]).primes().key_names(names);
+    check(vec![
+        (&node_certificate_differs::CAUSE, certificates([1; 8], own), &["Risk"]),
+        // The certificate is the same; nodes with a key each.
+        (&node_certificate_differs::CAUSE, certificates([1; 8], |_| [7; 32]), &[]),
+        (&node_certificate_differs::CAUSE, certificates([1, 2, 1, 2, 1, 2, 1, 2], own), &[]),
+        (&node_protocol_differs::CAUSE, Scene::resuming(TLS13), &[]),
+        // The version is not spoken.
+        (&node_protocol_differs::CAUSE, failing_from(0, refuses), &[]),
+        (&node_protocol_differs::CAUSE, failing_from(4, refuses), &["Risk"]),
+        (&node_protocol_differs::CAUSE, failing_from(4, FaultName::Timeout), &[]),
+        (&restart_lost_keys::CAUSE, keys(&[1, 1, 1, 1, 2, 2, 2, 2]), &["Possible"]),
+        // Two nodes in turn.
+        (&restart_lost_keys::CAUSE, keys(&[1, 2, 1, 2, 1, 2, 1, 2]), &[]),
+        (&restart_lost_keys::CAUSE, keys(&[1; 8]), &[]),
+        (&rotation_stalled::CAUSE, giving(&[1, 1, 0, 0, 0]), &["Fault"]),
+        // Not every connection gives one.
+        (&rotation_stalled::CAUSE, giving(&[1, 0, 1, 0, 0]), &[]),
+        (&rotation_stalled::CAUSE, giving(&[0, 0, 0, 0, 0]), &[]),
+        (&rotation_stalled::CAUSE, giving(&[1, 1, 1, 0, 0]), &[]),
+    ]);
+}
+
+#[test]
+fn an_offer_that_breaks_the_connection_is_told() {
+    let refused = || Scene::resuming(TLS12).resumptions_fail(FaultName::Alert(80));
+    let asks = |facts: &mut Facts| facts.client_authentication = ClientAuthentication::Sent;
+    let identities = run("identities", TLS13, &[FULL, TICKET]).last_fails(FaultName::Alert(50));
+    let always = Scene::resuming(TLS13).resumptions_fail(FaultName::Alert(40));
+    check(vec![
+        (&offer_breaks_connection::CAUSE, always, &["Fault, Certain", "handshake_failure"]),
+        // A target that fell silent is not diagnosed.
+        (&offer_breaks_connection::CAUSE, Scene::resuming(TLS13).everything_fails_from(1, FaultName::Timeout), &[]),
+        (&offer_breaks_connection::CAUSE, identities, &["Risk", "40 PSK identities"]),
+        // It asks for no certificate.
+        (&session_context_unset::CAUSE, refused(), &[]),
+        (&session_context_unset::CAUSE, refused().facts(asks), &["Fault"]),
+    ]);
+}

@@ -1,0 +1,115 @@
+//! What the rules make of the connections of a client.
+
+use reprise_model::{Nanos, Version, WatchedEnd};
+
+use super::super::*;
+use super::{Expected, assert_tells};
+use crate::client::example::Client;
+
+fn full(count: usize) -> Client {
+    (0..count).fold(Client::new(), |client, _| client.full())
+}
+
+fn check(cases: &[(&Cause, Client, Expected)]) {
+    for (place, (cause, client, expected)) in cases.iter().enumerate() {
+        assert_tells(cause, place, client.only(cause), expected);
+    }
+}
+
+#[test]
+fn a_session_is_offered_where_something_else_is_said() {
+    let resumed = || full(1).resumed(0);
+    let tls12 = || full(1).refused(0).tls12();
+    let refused = || full(1).refused(0);
+    check(&[
+        (&alpn_differs::CAUSE, resumed(), &[]),
+        (&alpn_differs::CAUSE, resumed().offers_of(1, |offer| offer.alpn = vec!["h2".to_owned()]), &["Note"]),
+        (&ems_differs::CAUSE, tls12(), &[]),
+        (&ems_differs::CAUSE, tls12().offers_of(1, |offer| offer.extended_master_secret = false), &["Certain"]),
+        (&sni_differs::CAUSE, Client::new().to("a.test").full().to("b.test").refused(0), &["a session of a.test"]),
+        (&sni_differs::CAUSE, Client::new().to("a.test").full().resumed(0), &[]),
+        (&suite_differs::CAUSE, refused(), &[]),
+        (&suite_differs::CAUSE, refused().offers_of(1, |offer| offer.suites = vec![0x1302]), &["TLS_AES_128_GCM_SHA256"]),
+        (&suite_differs::CAUSE, refused().offers_of(1, |offer| offer.suites = vec![0x1303]), &[]),
+        (&version_differs::CAUSE, full(3).offers_of(1, |offer| offer.versions = vec![Version::Tls12]), &["Note"]),
+        (&version_differs::CAUSE, full(2), &[]),
+        (&early_data_offered::CAUSE, resumed(), &[]),
+        (&early_data_offered::CAUSE, resumed().offers_of(1, |offer| offer.early_data = true), &["Note"]),
+    ]);
+}
+
+#[test]
+fn a_client_that_keeps_few_names_is_told() {
+    let to = |names: &[&'static str]| names.iter().fold(Client::new(), |client, name| client.to(name).full());
+    let one = Client::new().to("a.test").full().resumed(0).to("b.test").full().to("a.test").full().resumed(3);
+    let all = to(&["a.test", "b.test"]).to("a.test").resumed(0);
+    check(&[
+        (&client_cache_small::CAUSE, one, &["Fault, Likely", "The client remembers the sessions of only one name"]),
+        (&client_cache_small::CAUSE, to(&["a.test", "b.test", "a.test", "b.test"]), &["Possible"]),
+        (&client_cache_small::CAUSE, all, &[]),
+        (&client_cache_small::CAUSE, to(&["a.test", "a.test", "b.test", "a.test"]), &[]),
+    ]);
+}
+
+#[test]
+fn a_client_that_leaves_before_its_tickets_is_told() {
+    let ended = |end| full(3).unanswered(end);
+    let waiting = || ended(WatchedEnd::CloseNotify).ended_after(Nanos(700_000_000));
+    check(&[
+        (&client_closes_early::CAUSE, ended(WatchedEnd::Reset), &["Fault, Certain"]),
+        (&client_closes_early::CAUSE, ended(WatchedEnd::CloseNotify), &["Possible"]),
+        // A client that waits to be greeted has read its tickets.
+        (&client_closes_early::CAUSE, waiting(), &[]),
+        (&client_never_offers::CAUSE, waiting(), &["Fault"]),
+        // One connection or an answer accuses nobody.
+        (&client_closes_early::CAUSE, full(1).unanswered(WatchedEnd::Reset), &[]),
+        (&client_closes_early::CAUSE, full(2), &[]),
+    ]);
+}
+
+#[test]
+fn a_client_that_forgets_or_never_offers_is_told() {
+    let forgetting = || full(1).resumed(0).full();
+    let mute = |count| full(count).offers(|offer| offer.psk_modes = None).gives(0);
+    let processes = || full(2).in_processes(&[10, 11]);
+    check(&[
+        (&client_config_rebuilt::CAUSE, forgetting().resumed(2).full(), &["Fault, Likely"]),
+        (&client_config_rebuilt::CAUSE, forgetting(), &["Risk"]),
+        (&client_config_rebuilt::CAUSE, full(1).resumed(0).resumed(1), &[]),
+        // The silence of a library that resumes by itself is likely this.
+        (&client_config_rebuilt::CAUSE, full(3).agent("Java/17.0.15"), &["Likely"]),
+        (&client_config_rebuilt::CAUSE, full(3).agent("curl/7.88.1"), &["Possible"]),
+        (&client_config_rebuilt::CAUSE, full(3), &["Possible"]),
+        (&client_config_rebuilt::CAUSE, processes(), &["Note, Certain"]),
+        (&client_never_offers::CAUSE, processes(), &[]),
+        (&client_never_offers::CAUSE, full(2), &["Fault, Possible", "no session offered"]),
+        // A library that waits to be told is the likelier cause.
+        (&client_never_offers::CAUSE, full(3).agent("Python-urllib/3.11"), &["Likely"]),
+        // Without PSK modes the wire says it.
+        (&client_never_offers::CAUSE, mute(2), &["Certain"]),
+        (&client_never_offers::CAUSE, mute(1), &["Note"]),
+        // Whoever offers or cannot yet is not accused.
+        (&client_never_offers::CAUSE, full(1), &[]),
+        (&client_never_offers::CAUSE, full(1).resumed(0), &[]),
+        (&client_never_offers::CAUSE, full(2).at_once(), &[]),
+    ]);
+}
+
+#[test]
+fn a_client_that_uses_tickets_otherwise_is_told() {
+    let modes = |modes: &'static [u8]| full(2).offers(|offer| offer.psk_modes = Some(modes.to_vec()));
+    let burst = || full(1).then(Client::new().resumed(0).full().full().at_once());
+    let twice: Expected = &["The client offers one ticket 2 times", "1 of the 2"];
+    check(&[
+        (&client_psk_mode::CAUSE, modes(&[0]), &["Fault"]),
+        (&client_psk_mode::CAUSE, modes(&[0, 1]), &[]),
+        (&client_psk_mode::CAUSE, modes(&[1]), &[]),
+        (&client_reuses_ticket::CAUSE, full(1).resumed(0).refused(0), twice),
+        (&client_reuses_ticket::CAUSE, full(1).resumed(0).resumed(0).tls12(), &[]),
+        (&client_reuses_ticket::CAUSE, full(1).resumed(0).resumed(1), &[]),
+        (&tickets_run_out::CAUSE, burst(), &["Risk, Likely", "2 connections"]),
+        (&client_config_rebuilt::CAUSE, burst(), &[]),
+        (&tickets_run_out::CAUSE, full(1).resumed(0).full(), &[]),
+        (&tickets_run_out::CAUSE, full(2).at_once(), &[]),
+    ]);
+}
