@@ -3,7 +3,7 @@
 use reprise_model::{Nanos, PskMode, Version};
 use reprise_wire::extensions::{
     Cookie, EcPointFormats, KeyShareClientHello, KeyShareEntry, OfferedPsks, ProtocolNameList, PskBinder, PskIdentity,
-    PskKeyExchangeModes, RenegotiationInfo, ServerName, ServerNameList, SignatureAlgorithms, SupportedGroups,
+    PskKeyExchangeModes, RenegotiationInfo, ServerNameEntry, ServerNameList, SignatureAlgorithms, SupportedGroups,
     SupportedVersions,
 };
 use reprise_wire::{
@@ -73,7 +73,7 @@ impl Hello<'_> {
         let mut extensions = ExtensionsBuilder::with_capacity(ORDINARY_LEN);
 
         if let Some(name) = &config.sni {
-            let name = ServerName::host_name(name.as_bytes());
+            let name = ServerNameEntry::host_name(name.as_bytes());
             extensions.push(ExtensionType::SERVER_NAME, |out| ServerNameList::encode([name], out));
         }
         if !groups.is_empty() {

@@ -153,6 +153,9 @@ pub enum Misbehaviour {
     /// A version that was not offered.
     #[error("it chose {0}, which was not offered")]
     UnofferedVersion(ProtocolVersion),
+    /// A legacy_version other than TLS 1.2 beside the choice of TLS 1.3 (RFC 9846 §4.2.3).
+    #[error("its legacy_version is not TLS 1.2")]
+    LegacyVersion,
     /// A suite that was not offered.
     #[error("it chose {0}, which was not offered")]
     UnofferedSuite(CipherSuite),
@@ -257,7 +260,9 @@ impl Misbehaviour {
             | Self::EmptyFragment => AlertDescription::UNEXPECTED_MESSAGE,
             Self::UnofferedExtension(_) => AlertDescription::UNSUPPORTED_EXTENSION,
             Self::MissingExtension { .. } => AlertDescription::MISSING_EXTENSION,
-            Self::UnofferedVersion(_) | Self::EarlyDataUnderTls12 => AlertDescription::PROTOCOL_VERSION,
+            Self::UnofferedVersion(_) | Self::LegacyVersion | Self::EarlyDataUnderTls12 => {
+                AlertDescription::PROTOCOL_VERSION
+            }
             // RFC 5746 §3.4.
             Self::RenegotiationInfo => AlertDescription::HANDSHAKE_FAILURE,
             Self::BadSignature | Self::BadFinished => AlertDescription::DECRYPT_ERROR,
@@ -310,6 +315,7 @@ mod tests {
             (Error::TooLarge { what: "record", limit: 1 }, AlertDescription::RECORD_OVERFLOW),
             (Error::TooLarge { what: "handshake message", limit: 1 }, AlertDescription::ILLEGAL_PARAMETER),
             (Misbehaviour::UnofferedVersion(ProtocolVersion::TLS_1_2).into(), AlertDescription::PROTOCOL_VERSION),
+            (Misbehaviour::LegacyVersion.into(), AlertDescription::PROTOCOL_VERSION),
             (Error::NoCommonSignatureScheme, AlertDescription::HANDSHAKE_FAILURE),
             (Error::Crypto(""), AlertDescription::INTERNAL_ERROR),
         ];

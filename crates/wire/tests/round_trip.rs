@@ -226,7 +226,7 @@ mod extension_data {
 
         #[test]
         fn lists_of_strings(strings in vec(bytes(1..=255), 1..6)) {
-            let names = encoded(strings.iter().map(|name| ServerName::host_name(name)));
+            let names = encoded(strings.iter().map(|name| ServerNameEntry::host_name(name)));
             let names = ServerNameList { names: List::from_bytes(&names).unwrap() };
             prop_assert_eq!(names.host_name(), strings.first().map(Vec::as_slice));
             returns!(ServerNameList::parse, names);

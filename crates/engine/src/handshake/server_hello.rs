@@ -209,7 +209,7 @@ fn chosen_version(core: &Core, hello: &ServerHello<'_>) -> Result<Version, Error
     let selected = read(extensions, ExtensionType::SUPPORTED_VERSIONS, SelectedVersion::parse)?;
     let (chosen, version) = match selected.map(|selected| selected.selected_version) {
         Some(ProtocolVersion::TLS_1_3) if hello.legacy_version != ProtocolVersion::TLS_1_2 => {
-            return Err(Misbehaviour::IllegalValue("its legacy_version is not TLS 1.2").into());
+            return Err(Misbehaviour::LegacyVersion.into());
         }
         Some(ProtocolVersion::TLS_1_3) => (ProtocolVersion::TLS_1_3, Version::Tls13),
         Some(other) => return Err(Misbehaviour::UnofferedVersion(other).into()),

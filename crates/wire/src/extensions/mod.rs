@@ -38,7 +38,7 @@ pub use psk_key_exchange_modes::PskKeyExchangeModes;
 pub use record_size_limit::RecordSizeLimit;
 pub use renegotiation_info::RenegotiationInfo;
 pub use selected_version::SelectedVersion;
-pub use server_name::{ServerName, ServerNameList};
+pub use server_name::{ServerNameEntry, ServerNameList};
 pub use session_ticket::SessionTicket;
 pub use status_request::StatusRequest;
 pub use ticket_request::{TicketRequest, TicketRequestHint};

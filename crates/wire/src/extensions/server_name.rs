@@ -6,7 +6,7 @@ use crate::{Element, Error, List, codec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerNameList<'a> {
     /// The names; not empty.
-    pub names: List<'a, ServerName<'a>>,
+    pub names: List<'a, ServerNameEntry<'a>>,
 }
 
 impl<'a> ServerNameList<'a> {
@@ -21,38 +21,38 @@ impl<'a> ServerNameList<'a> {
     }
 
     /// Appends the data with these names.
-    pub fn encode(names: impl IntoIterator<Item = ServerName<'a>>, out: &mut Vec<u8>) {
+    pub fn encode(names: impl IntoIterator<Item = ServerNameEntry<'a>>, out: &mut Vec<u8>) {
         vec16(out, |out| List::encode(names, out));
     }
 
     /// The host name: ASCII, without a trailing dot, if the client keeps to the RFC.
     pub fn host_name(&self) -> Option<&'a [u8]> {
-        self.names.iter().find(|name| name.name_type == ServerName::HOST_NAME).map(|name| name.name)
+        self.names.iter().find(|name| name.name_type == ServerNameEntry::HOST_NAME).map(|name| name.name)
     }
 }
 
 /// A name and its type. No type but `host_name` was ever defined, and servers take any other to be framed alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServerName<'a> {
+pub struct ServerNameEntry<'a> {
     /// 0 for `host_name`.
     pub name_type: u8,
     /// The name; not empty.
     pub name: &'a [u8],
 }
 
-impl<'a> ServerName<'a> {
+impl<'a> ServerNameEntry<'a> {
     /// The type of a DNS host name.
     pub const HOST_NAME: u8 = 0;
 
     /// A DNS host name.
     pub const fn host_name(name: &'a [u8]) -> Self {
-        ServerName { name_type: Self::HOST_NAME, name }
+        ServerNameEntry { name_type: Self::HOST_NAME, name }
     }
 }
 
-impl<'a> Element<'a> for ServerName<'a> {
+impl<'a> Element<'a> for ServerNameEntry<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
-        Ok(ServerName { name_type: reader.u8()?, name: codec::non_empty(reader.vec16()?)? })
+        Ok(ServerNameEntry { name_type: reader.u8()?, name: codec::non_empty(reader.vec16()?)? })
     }
 
     fn write(&self, out: &mut Vec<u8>) {
