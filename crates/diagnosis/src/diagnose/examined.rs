@@ -5,6 +5,7 @@ use reprise_model::{Asked, FaultName, Kind, Nanos, Version};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
 use crate::figures::means;
+use crate::findings::accepted_sometimes::is_accepted_sometimes;
 use crate::savings::{Saving, best_resumption};
 use crate::series::Case;
 
@@ -89,13 +90,18 @@ impl<'a> Examined<'a> {
         is_there.then_some(confidence)
     }
 
-    /// The same of sessions that are refused with what this experiment varies, and never without.
+    /// The same of sessions that are refused with what this experiment varies, and never without. Where sessions are refused now
+    /// and then whatever is varied, chance explains three of them as well.
     pub(crate) fn loses(&self, run: &ExperimentRun) -> Option<Confidence> {
         let is_lost = |seen: &[ProbeRecord]| {
             let counts = Counts::of(seen);
             counts.refused > 0 && counts.refused == counts.offered()
         };
-        Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))
+        let confidence = Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))?;
+        let series = self.case.conclusive_series();
+        let mut asked = series.iter().filter(|series| series.asked == run.asked);
+        let by_chance = asked.any(|series| is_accepted_sometimes(series, run.asked.kind));
+        Some(if by_chance { Confidence::Possible } else { confidence })
     }
 
     /// The same of sessions that are resumed with what this experiment varies, and never without.

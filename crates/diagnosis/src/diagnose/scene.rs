@@ -7,6 +7,7 @@ use reprise_model::document::Finding;
 use reprise_model::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
 };
+use reprise_probe::Series;
 use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, ProbeRecord, Spent, Step, Variation};
 
 use super::examined::Examined;
@@ -28,8 +29,9 @@ impl Scene {
     pub(crate) fn only(&self, cause: &Cause) -> Option<Finding> {
         let Self(examination) = self;
         let figures = Example::new().document();
-        let runs = examination.runs.iter().flat_map(|run| &run.seen);
-        let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
+        let runs = examination.runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
+        let measured = examination.series.iter().flat_map(|series| &series.observations).copied();
+        let observations: Vec<Observation> = runs.map(|seen| seen.observation).chain(measured).collect();
         let case =
             Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
         let mut findings = cause.examined.unwrap().find.findings(&Examined { case, examination });
@@ -45,6 +47,14 @@ impl Scene {
     pub(crate) fn and_resuming(self, asked: Asked) -> Self {
         let kind = asked.kind;
         self.run("resume", asked, &[Kind::Full, kind, kind, kind, Kind::Full, kind, kind, kind])
+    }
+
+    /// The measured connections offered a session and came to these kinds.
+    pub(crate) fn measured(mut self, asked: Asked, kinds: &[Kind]) -> Self {
+        let seen = kinds.iter().map(|kind| self.seen(Step::Resume(Variation::Plain), asked, *kind).observation);
+        let observations = seen.collect();
+        self.0.series.push(Series { asked, observations });
+        self
     }
 
     /// None does.

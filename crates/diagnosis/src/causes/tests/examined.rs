@@ -33,6 +33,12 @@ fn what_is_varied_loses_the_session() {
         (&cache_too_small::CAUSE, fill(FULL).and_resuming(TLS12), &["Note"]),
         (&cache_too_small::CAUSE, filled_twice(), &["Possible"]),
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL; 4]), &["Likely"]),
+        // Where chance refuses one of six, it may have refused these three as well.
+        (
+            &cache_too_small::CAUSE,
+            filled_twice().again(&[FULL; 4]).measured(TLS12_ID, &[ID, ID, FULL, ID, ID, ID]),
+            &["Possible"],
+        ),
         // A node that does not know the session is no small cache.
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL, FULL, FULL, ID]), &[]),
         (&cache_too_small::CAUSE, filled_twice().control(TLS12_ID, &[FULL, ID, FULL]), &[]),
