@@ -9,6 +9,7 @@ mod docs;
 mod firmware;
 mod floors;
 mod generated;
+mod judge;
 mod package;
 mod picture;
 mod programs;
@@ -60,6 +61,8 @@ enum Task {
         /// The command, which is run against a server of the lab.
         command: road::Walked,
     },
+    /// Have the judge of resumption examine simulated servers, and print what it concluded rightly and wrongly.
+    Judge(judge::JudgeArguments),
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
     /// Check that the program compiles for Windows and macOS.
@@ -116,6 +119,7 @@ fn main() -> ExitCode {
 fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
     match task {
         Task::Floors => floors::check(workspace),
+        Task::Judge(arguments) => judge::run(&arguments),
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
         Task::Targets => targets::check(workspace),

@@ -1,0 +1,110 @@
+//! One connection as the hypotheses see it: what was offered, with its whole history, and what became of it.
+
+/// A connection that is made or may be made. Times are seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// How many connections were made before.
+    pub connection: usize,
+    /// When it is made.
+    pub at: f64,
+    /// How long after the connection before.
+    pub gap: f64,
+    /// The session that it offers.
+    pub offered: Option<Offered>,
+    /// What is changed in it.
+    pub variation: Variation,
+}
+
+/// A session that is offered.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// The connection that it is from.
+    pub from: usize,
+    /// How old it is, in seconds.
+    pub age: f64,
+    /// How many sessions were given to this client since.
+    pub others: usize,
+    /// How often it was resumed before.
+    pub used: usize,
+    /// How many resumptions lie between it and a full handshake.
+    pub depth: usize,
+}
+
+/// What is changed in the connection that offers a session; the session is always from a plain one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variation {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// Another server name, or none.
+    Name,
+    /// The cipher suite of the session is not offered.
+    Suite,
+    /// Another client certificate, or none.
+    Certificate,
+}
+
+/// What became of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// A full handshake.
+    Full,
+    /// The session was resumed.
+    Resumed,
+    /// The connection failed.
+    Failed,
+}
+
+/// What was seen of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The key name of the ticket that it gave, as a number; `None` where it shows none.
+    pub key: Option<u32>,
+}
+
+impl Variation {
+    /// Each that changes something.
+    pub const CHANGES: [Self; 3] = [Self::Name, Self::Suite, Self::Certificate];
+
+    /// "name".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Name => "name",
+            Self::Suite => "suite",
+            Self::Certificate => "cert",
+        }
+    }
+}
+
+impl Seen {
+    /// The key name where it can be compared: under another server name another key may be used.
+    pub(crate) fn comparable_key(&self, attempt: &Attempt) -> Option<u32> {
+        self.key.filter(|_| attempt.variation == Variation::Plain)
+    }
+}
+
+/// How often something happens that no hypothesis explains: a lost packet, a node that was just restarted.
+pub(crate) const UNEXPLAINED: f64 = 0.02;
+/// The same of key names, which are read from a ticket.
+pub(crate) const UNEXPLAINED_KEY: f64 = 0.005;
+
+/// The probability of `outcome` where a session is resumed with probability `resumed` unless the connection fails, which it
+/// does with probability `failed`. No attempt weighs more than about 125 : 1, since anything may happen for no known reason.
+pub(crate) fn likelihood(attempt: &Attempt, outcome: Outcome, resumed: f64, failed: f64) -> f64 {
+    let (explained, unexplained) = match (attempt.offered.is_some(), outcome) {
+        (false, Outcome::Failed) => (failed, 0.3),
+        (false, _) => (1.0 - failed, 0.7),
+        (true, Outcome::Failed) => (failed, 0.2),
+        (true, Outcome::Resumed) => ((1.0 - failed) * resumed, 0.4),
+        (true, Outcome::Full) => ((1.0 - failed) * (1.0 - resumed), 0.4),
+    };
+    (1.0 - UNEXPLAINED) * explained + UNEXPLAINED * unexplained
+}
+
+/// The probability of a key name that is as expected, or is not.
+pub(crate) fn key_likelihood(is_expected: bool) -> f64 {
+    if is_expected { 1.0 - UNEXPLAINED_KEY } else { UNEXPLAINED_KEY }
+}

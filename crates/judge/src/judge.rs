@@ -1,0 +1,95 @@
+//! All hypotheses together: one sum over everything that may be the case.
+
+use crate::attempt::{Attempt, Outcome, Seen};
+use crate::cause::{Cause, Causes};
+use crate::one_node::{KeyNames, OneNode};
+use crate::prior::{RESTART_RATES, RESTARTS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses};
+use crate::restarts::Restarts;
+use crate::routed::Routed;
+use crate::unknown::{By, Unknown};
+
+/// All hypotheses, and how probable each has become.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    pub(crate) one_node: Vec<OneNode>,
+    pub(crate) routed: Vec<Routed>,
+    pub(crate) restarts: Vec<Restarts>,
+    pub(crate) unknown: Vec<Unknown>,
+    names: KeyNames,
+    observed: u32,
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Judge {
+    /// Of a server of which nothing is known.
+    pub fn new() -> Self {
+        let (mut one_node, mut routed) = (Vec::new(), Vec::new());
+        for hypothesis in hypotheses() {
+            match hypothesis.route.clone() {
+                None => one_node.push(OneNode::new(hypothesis)),
+                Some(route) => routed.push(Routed::new(hypothesis, route)),
+            }
+        }
+        let structured = UNKNOWN / By::ALL.len() as f64;
+        let prior = |by| if by == By::Nothing { UNKNOWN_WITHOUT_STRUCTURE } else { structured };
+        Self {
+            one_node,
+            routed,
+            restarts: RESTART_RATES.map(|rate| Restarts::new(rate, RESTARTS / RESTART_RATES.len() as f64)).into(),
+            unknown: By::ALL.map(|by| Unknown::new(by, prior(by))).into(),
+            names: KeyNames::default(),
+            observed: 0,
+        }
+    }
+
+    /// Weighs what was seen of an attempt under every hypothesis.
+    pub fn observe(&mut self, attempt: &Attempt, seen: &Seen) {
+        if seen.key.is_none() && seen.outcome != Outcome::Failed {
+            self.names.are_hidden = true;
+        }
+        // A sequence of low discrepancy: multiples of the golden ratio.
+        let lot = (f64::from(self.observed).mul_add(0.618_033_988_749_895, 0.5)).fract();
+        self.one_node.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
+        self.routed.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names, lot));
+        self.restarts.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
+        self.unknown.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
+        if let Some(key) = seen.comparable_key(attempt) {
+            self.names.last = Some((key, attempt.at));
+            self.names.last_connection = attempt.connection;
+            *self.names.counts.entry(key).or_default() += 1;
+        }
+        self.observed += 1;
+    }
+
+    /// The causes of each hypothesis and how probable it is: of one node, routed, restarts, unknown. The sum is 1.
+    pub fn posterior(&self) -> Vec<(Causes, f64)> {
+        let one_node = self.one_node.iter().map(|it| (it.hypothesis().causes, it.log_weight));
+        let routed = self.routed.iter().map(|it| (it.hypothesis().causes, it.log_weight));
+        let restarts = self.restarts.iter().map(|it| (Causes::of(&[Cause::Restart]), it.log_weight));
+        let unknown = self.unknown.iter().map(|it| (Causes::of(&[Cause::Unknown]), it.log_weight));
+        let mut all: Vec<(Causes, f64)> = one_node.chain(routed).chain(restarts).chain(unknown).collect();
+        let most = all.iter().map(|(_, weight)| *weight).fold(f64::NEG_INFINITY, f64::max);
+        all.iter_mut().for_each(|(_, weight)| *weight = (*weight - most).exp());
+        let sum: f64 = all.iter().map(|(_, weight)| *weight).sum();
+        all.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        all
+    }
+
+    /// The odds of one of these causes: all hypotheses that have one against all that have none.
+    pub fn odds(&self, causes: &[Cause]) -> f64 {
+        odds(&self.posterior(), Causes::of(causes))
+    }
+}
+
+pub(crate) fn odds(posterior: &[(Causes, f64)], causes: Causes) -> f64 {
+    let (mut present, mut absent) = (0.0, 0.0);
+    for (own, weight) in posterior {
+        *if own.has_any(causes) { &mut present } else { &mut absent } += weight;
+    }
+    present / absent.max(1e-12)
+}

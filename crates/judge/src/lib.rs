@@ -1,0 +1,45 @@
+//! Why a server does not resume sessions, concluded from what became of each connection.
+//!
+//! A [`Hypothesis`] is a small model of what stands at the other end: how many nodes there are and how one is chosen, and what
+//! each remembers of a session. It predicts, for an [`Attempt`] with its whole history, the probability of each [`Outcome`]. A
+//! [`Judge`] weighs every attempt under every hypothesis, so a cause is concluded only against all its rivals. An
+//! [`Examination`] chooses the connections: each is the one that tells the leading hypotheses apart best for its price.
+//!
+//! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`Request`] and told the answer.
+//!
+//! ```
+//! use reprise_judge::{Answer, Budget, Cause, Confidence, Examination, Outcome};
+//!
+//! // A server that gives sessions and accepts none.
+//! let mut examination = Examination::new(Budget { connections: 60, seconds: 40.0 });
+//! let mut now = 0.0;
+//! while let Some(request) = examination.next_request() {
+//!     now += request.after.unwrap_or(0.03);
+//!     examination.answer(request, Answer { outcome: Outcome::Full, key: Some("a"), now, gives_session: true });
+//! }
+//! let conclusions = examination.conclusions();
+//! assert_eq!((conclusions[0].cause, conclusions[0].confidence), (Cause::NeverAccepted, Confidence::Certain));
+//! ```
+//!
+//! `docs/decisions/0052-judge.md` says what is modelled, what is not, and what was measured.
+
+mod attempt;
+mod cause;
+mod choice;
+mod examination;
+mod experiment;
+mod hypothesis;
+mod judge;
+mod memory;
+mod one_node;
+mod prior;
+mod restarts;
+mod route;
+mod routed;
+mod unknown;
+
+pub use attempt::{Attempt, Offered, Outcome, Seen, Variation};
+pub use cause::{Cause, Causes};
+pub use examination::{Answer, Budget, Conclusion, Confidence, Examination, Request};
+pub use hypothesis::Hypothesis;
+pub use judge::Judge;

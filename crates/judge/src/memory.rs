@@ -1,0 +1,125 @@
+//! What a store remembers of a session.
+
+use crate::attempt::{Attempt, Offered, Variation};
+
+/// What a store does with a session that it is asked for. Times are seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// Whether it accepts any.
+    pub(crate) accepts: bool,
+    /// How long it keeps one.
+    pub(crate) lifetime: Lifetime,
+    /// How many it keeps.
+    pub(crate) capacity: Option<Capacity>,
+    /// When it forgets all.
+    pub(crate) rotation: Option<Rotation>,
+    /// Whether it forgets one that was resumed.
+    pub(crate) is_single_use: bool,
+    /// How old one must be.
+    pub(crate) least_age: f64,
+    /// How many resumptions may lie between one and a full handshake.
+    pub(crate) most_depth: usize,
+    /// What must be as it was.
+    pub(crate) bound_to: Option<Variation>,
+}
+
+/// How long a session is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lifetime {
+    /// For longer than an examination takes.
+    Long,
+    /// For so many seconds.
+    Seconds(f64),
+    /// For so many seconds of a clock that counts whole ones, the first of which began so long before the first connection.
+    WholeSeconds { count: f64, phase: f64 },
+}
+
+/// How many sessions are kept, where other clients bring so many in a second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    pub(crate) sessions: f64,
+    pub(crate) others_a_second: f64,
+}
+
+/// A time after which all are forgotten, again and again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rotation {
+    pub(crate) period: f64,
+    /// Of the first.
+    pub(crate) phase: f64,
+}
+
+impl Memory {
+    /// It remembers every session.
+    pub(crate) const PERFECT: Self = Self {
+        accepts: true,
+        lifetime: Lifetime::Long,
+        capacity: None,
+        rotation: None,
+        is_single_use: false,
+        least_age: 0.0,
+        most_depth: usize::MAX,
+        bound_to: None,
+    };
+
+    /// The probability that the session is known and may be used.
+    pub(crate) fn knows(&self, attempt: &Attempt, offered: &Offered) -> f64 {
+        let is_allowed = self.accepts
+            && offered.depth < self.most_depth
+            && !(self.is_single_use && offered.used > 0)
+            && (self.bound_to.is_none() || self.bound_to != Some(attempt.variation))
+            && self.rotation.is_none_or(|it| it.epoch(attempt.at) == it.epoch(attempt.at - offered.age));
+        if !is_allowed {
+            return 0.0;
+        }
+        let mut known = self.lifetime.keeps(attempt.at, offered.age);
+        if self.least_age > 0.0 {
+            known *= 1.0 - edge(self.least_age, offered.age);
+        }
+        if let Some(capacity) = self.capacity {
+            known *= capacity.keeps(offered);
+        }
+        known
+    }
+}
+
+impl Lifetime {
+    fn keeps(self, at: f64, age: f64) -> f64 {
+        match self {
+            Self::Long => 1.0,
+            Self::Seconds(seconds) => edge(seconds, age),
+            Self::WholeSeconds { count, phase } => {
+                let counted = (at + phase).floor() - (at - age + phase).floor();
+                if counted <= count { 1.0 } else { 0.0 }
+            }
+        }
+    }
+}
+
+impl Rotation {
+    pub(crate) fn epoch(self, at: f64) -> f64 {
+        ((at - self.phase) / self.period).floor()
+    }
+}
+
+impl Capacity {
+    /// The probability that fewer than there is room for came since: a Poisson number, by its normal approximation.
+    fn keeps(self, offered: &Offered) -> f64 {
+        let room = self.sessions - offered.others as f64;
+        let mean = self.others_a_second * offered.age;
+        if mean <= 0.0 {
+            return if room > 0.0 { 1.0 } else { 0.0 };
+        }
+        logistic(1.7 * (room - 0.5 - mean) / mean.sqrt())
+    }
+}
+
+/// The probability that something of this age is not over a limit. The limit has a width of a few hundredths: times are measured
+/// at one end, and counted at the other.
+fn edge(limit: f64, age: f64) -> f64 {
+    logistic(80.0 * (limit / age.max(1e-4)).ln())
+}
+
+pub(crate) fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).clamp(-40.0, 40.0).exp())
+}

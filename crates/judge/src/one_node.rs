@@ -1,0 +1,77 @@
+//! Hypotheses of one node: nothing in them is hidden but which of them is true.
+
+use crate::attempt::{Attempt, Outcome, Seen, key_likelihood, likelihood};
+use crate::hypothesis::Hypothesis;
+use crate::memory::logistic;
+
+/// One hypothesis and how probable it has become.
+#[derive(Clone, Debug)]
+pub(crate) struct OneNode {
+    hypothesis: Hypothesis,
+    /// Tokens of the rate limit that are left.
+    tokens: f64,
+    pub(crate) log_weight: f64,
+}
+
+/// Key names as they were seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyNames {
+    /// The last, and when.
+    pub(crate) last: Option<(u32, f64)>,
+    /// The connection that had it.
+    pub(crate) last_connection: usize,
+    /// How often each was seen.
+    pub(crate) counts: std::collections::HashMap<u32, usize>,
+    /// Whether a connection was answered before any name was seen.
+    pub(crate) are_hidden: bool,
+}
+
+impl OneNode {
+    pub(crate) fn new(hypothesis: Hypothesis) -> Self {
+        let tokens = hypothesis.limit.map_or(0.0, |limit| limit.burst);
+        Self { log_weight: hypothesis.prior.ln(), tokens, hypothesis }
+    }
+
+    pub(crate) fn hypothesis(&self) -> &Hypothesis {
+        &self.hypothesis
+    }
+
+    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+        let (resumed, failed) = self.predict(attempt);
+        self.log_weight += likelihood(attempt, seen.outcome, resumed, failed).ln();
+        if let Some(limit) = self.hypothesis.limit {
+            let taken = if seen.outcome == Outcome::Failed { 0.0 } else { 1.0 };
+            self.tokens = ((self.tokens + limit.a_second * attempt.gap).min(limit.burst) - taken).max(0.0);
+        }
+        self.observe_key(attempt, seen, names);
+    }
+
+    fn observe_key(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+        if self.hypothesis.has_fresh_keys && names.are_hidden && names.last.is_none() {
+            // Nothing tells a key for each connection from no acceptance at all.
+            self.log_weight = f64::NEG_INFINITY;
+        }
+        let (Some(key), Some((last, last_at))) = (seen.comparable_key(attempt), names.last) else { return };
+        let is_expected = if self.hypothesis.has_fresh_keys {
+            !names.counts.contains_key(&key)
+        } else {
+            let is_same_epoch = |it: crate::memory::Rotation| it.epoch(last_at) == it.epoch(attempt.at);
+            self.hypothesis.memory.rotation.is_none_or(is_same_epoch) == (key == last)
+        };
+        self.log_weight += key_likelihood(is_expected).ln();
+    }
+
+    /// The probability that the session is resumed unless the connection fails, and that it fails.
+    pub(crate) fn predict(&self, attempt: &Attempt) -> (f64, f64) {
+        let resumed = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
+        let failed = match self.hypothesis.limit {
+            _ if self.hypothesis.offer_breaks && attempt.offered.is_some() => 1.0,
+            None => 0.0,
+            Some(limit) => {
+                let tokens = (self.tokens + limit.a_second * attempt.gap).min(limit.burst);
+                logistic(-(tokens - 0.85) * 12.0)
+            }
+        };
+        (resumed, failed)
+    }
+}

@@ -1,0 +1,212 @@
+//! The hypotheses, and how probable each kind is before anything is seen.
+//!
+//! A pair of causes has a subset of the parameters that its single causes have: a finer grid in a pair than in a single cause
+//! would show a second cause where the first one's parameter only fits better.
+
+use crate::attempt::Variation;
+use crate::cause::Cause;
+use crate::hypothesis::{Hypothesis, RateLimit};
+use crate::memory::{Capacity, Lifetime, Memory, Rotation};
+use crate::route::Route;
+
+use Cause::{
+    BoundToCertificate, BoundToName, BoundToSuite, Capacity as TooSmall, ChainCap, FreshKey, Lifetime as TooShort,
+    NeverAccepted, NodeDown, NotShared, OfferBreaks, RateLimit as Limited, RefusedYoung, Rotation as Rotated, SingleUse,
+};
+
+/// Restarts a second, and how probable all of them are together.
+pub(crate) const RESTART_RATES: [f64; 3] = [0.03, 0.15, 0.6];
+pub(crate) const RESTARTS: f64 = 0.03;
+/// How probable it is that nothing here describes the server, in a way that has some structure, and in one that has none: that
+/// would be what nodes by chance are.
+pub(crate) const UNKNOWN: f64 = 0.02;
+pub(crate) const UNKNOWN_WITHOUT_STRUCTURE: f64 = 0.0005;
+
+const PERFECT: Memory = Memory::PERFECT;
+const NONE: Memory = Memory { accepts: false, ..PERFECT };
+/// Other clients' connections in a second.
+const TRAFFIC: [f64; 4] = [0.0, 0.5, 4.0, 25.0];
+const BOUND: [(Variation, Cause); 3] =
+    [(Variation::Name, BoundToName), (Variation::Suite, BoundToSuite), (Variation::Certificate, BoundToCertificate)];
+
+/// Every hypothesis.
+pub(crate) fn hypotheses() -> Vec<Hypothesis> {
+    let mut all = one_node();
+    all.extend(routed());
+    all
+}
+
+/// These, which share `mass` equally.
+fn shared(mass: f64, hypotheses: impl IntoIterator<Item = Hypothesis>) -> Vec<Hypothesis> {
+    let mut all: Vec<Hypothesis> = hypotheses.into_iter().collect();
+    let each = mass / all.len() as f64;
+    all.iter_mut().for_each(|it| it.prior = each);
+    all
+}
+
+/// `count` points from `first` to `last`, each the same multiple of the one before.
+fn geometric(first: f64, last: f64, count: u32) -> impl Iterator<Item = f64> + Clone {
+    (0..count).map(move |it| first * (last / first).powf(f64::from(it) / f64::from(count - 1)))
+}
+
+fn living(seconds: f64) -> Memory {
+    Memory { lifetime: Lifetime::Seconds(seconds), ..PERFECT }
+}
+
+fn holding(sessions: u32, others_a_second: f64) -> Memory {
+    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second }), ..PERFECT }
+}
+
+const ONCE: Memory = Memory { is_single_use: true, ..PERFECT };
+
+/// Lifetimes of clocks that count whole seconds.
+fn whole_seconds() -> impl Iterator<Item = Memory> {
+    let counts = (0..=6).chain([8, 10, 12, 15, 20, 30]).map(f64::from);
+    let phases = (0..10).map(|it| f64::from(it) / 10.0);
+    counts
+        .flat_map(move |count| phases.clone().map(move |phase| (count, phase)))
+        .map(|(count, phase)| Memory { lifetime: Lifetime::WholeSeconds { count, phase }, ..PERFECT })
+}
+
+fn one_node() -> Vec<Hypothesis> {
+    let of = |cause: Cause, memory: Memory| Hypothesis::of(&[cause]).remembering(memory);
+    let lives = || geometric(0.05, 40.0, 48).map(living);
+    let mut all = shared(0.45, [Hypothesis::of(&[])]);
+    all.extend(shared(0.05, [of(NeverAccepted, NONE)]));
+    all.extend(shared(0.02, [Hypothesis { has_fresh_keys: true, ..of(FreshKey, NONE) }]));
+    // Experiments close in on a lifetime, so a coarse grid would have no point left between what lived and what died.
+    all.extend(shared(0.035, geometric(0.05, 40.0, 420).map(|it| of(TooShort, living(it)))));
+    all.extend(shared(0.015, whole_seconds().map(|it| of(TooShort, it))));
+    let capacities = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 32];
+    let others = [0.0, 1.0, 4.0, 16.0, 64.0];
+    all.extend(shared(0.05, capacities.iter().flat_map(|count| others.map(|others| of(TooSmall, holding(*count, others))))));
+    let phases = || (0..24).map(|it| f64::from(it) / 24.0);
+    let rotations =
+        geometric(0.25, 20.0, 24).flat_map(|period| phases().map(move |it| Rotation { period, phase: it * period }));
+    all.extend(shared(0.03, rotations.map(|it| of(Rotated, Memory { rotation: Some(it), ..PERFECT }))));
+    all.extend(shared(0.03, [of(SingleUse, ONCE)]));
+    for (variation, cause) in BOUND {
+        let pair = |other: Cause, memory: Memory| {
+            Hypothesis::of(&[cause, other]).remembering(Memory { bound_to: Some(variation), ..memory })
+        };
+        all.extend(shared(0.02, [of(cause, Memory { bound_to: Some(variation), ..PERFECT })]));
+        all.extend(shared(0.003, lives().map(|it| pair(TooShort, it))));
+        all.extend(shared(0.003, [pair(SingleUse, ONCE)]));
+        all.extend(shared(0.003, [1, 2, 3, 5, 8, 12, 16, 25].map(|count| pair(TooSmall, holding(count, 0.0)))));
+    }
+    all.extend(shared(
+        0.003,
+        lives().map(|it| Hypothesis::of(&[SingleUse, TooShort]).remembering(Memory { is_single_use: true, ..it })),
+    ));
+    let limits = |bursts: &'static [u32], rates: u32| {
+        let rates = geometric(0.4, 30.0, rates);
+        bursts
+            .iter()
+            .flat_map(move |burst| rates.clone().map(move |a_second| Some(RateLimit { burst: f64::from(*burst), a_second })))
+    };
+    let bursts = &[1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28];
+    all.extend(shared(0.03, limits(bursts, 14).map(|limit| Hypothesis { limit, ..of(Limited, PERFECT) })));
+    all.extend(shared(
+        0.01,
+        limits(&[1, 2, 5, 10, 20], 8)
+            .map(|limit| Hypothesis { limit, ..Hypothesis::of(&[Limited, NeverAccepted]).remembering(NONE) }),
+    ));
+    all.extend(shared(0.01, geometric(0.05, 6.0, 16).map(|least_age| of(RefusedYoung, Memory { least_age, ..PERFECT }))));
+    all.extend(shared(0.01, (1..8).map(|most_depth| of(ChainCap, Memory { most_depth, ..PERFECT }))));
+    all.extend(shared(0.02, [Hypothesis { offer_breaks: true, ..of(OfferBreaks, PERFECT) }]));
+    all
+}
+
+/// As many nodes as positions.
+fn distinct(count: usize) -> Vec<u8> {
+    (0..count as u8).collect()
+}
+
+fn turn(count: usize, others: f64) -> Route {
+    Route::in_turn(&distinct(count), others, 0.0)
+}
+
+fn even(count: usize) -> Route {
+    Route::by_chance(&distinct(count), &vec![1.0 / count as f64; count], 0.0)
+}
+
+/// The same nodes in turn under several amounts of traffic, and by equal chance.
+fn ways(counts: &[usize], nodes: impl Fn(usize) -> Vec<u8>, traffic: &[f64]) -> Vec<Route> {
+    let mut all = Vec::new();
+    for count in counts {
+        let nodes = nodes(*count);
+        all.extend(traffic.iter().map(|others| Route::in_turn(&nodes, *others, 0.0)));
+        all.push(Route::by_chance(&nodes, &vec![1.0 / *count as f64; *count], 0.0));
+    }
+    all
+}
+
+/// The ways that routes of nodes that do not share may go, each with its mass.
+fn unshared() -> Vec<(f64, Vec<Route>)> {
+    let jumping = |count: &usize| {
+        let nodes = distinct(*count);
+        let each = |others: f64| [0.12, 0.4].map(|jumps| Route::in_turn(&nodes, others, jumps));
+        [0.0, 0.5].map(each).concat()
+    };
+    let weights: [&[f64]; 8] = [
+        &[0.8, 0.2],
+        &[0.7, 0.3],
+        &[0.92, 0.08],
+        &[0.65, 0.35],
+        &[0.6, 0.25, 0.15],
+        &[0.8, 0.1, 0.1],
+        &[0.5, 0.3, 0.2],
+        &[0.45, 0.25, 0.15, 0.15],
+    ];
+    let weighted = |weights: &[f64]| [0.0, 0.6].map(|stays| Route::by_chance(&distinct(weights.len()), weights, stays));
+    let orders: [&[u8]; 7] = [
+        &[0, 0, 1],
+        &[0, 0, 0, 1],
+        &[0, 0, 1, 0, 0, 1],
+        &[0, 1, 0, 2],
+        &[0, 1, 0, 0, 1],
+        &[0, 1, 0, 2, 0, 1],
+        &[0, 0, 1, 0, 2, 0],
+    ];
+    let first_differs = |count: usize| (0..count).map(|place| u8::from(place == 0)).collect();
+    let sticky =
+        |count: usize| [0.4, 0.8].map(|stays| Route::by_chance(&distinct(count), &vec![1.0 / count as f64; count], stays));
+    let off = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]).into_iter();
+    vec![
+        (0.06, (2..9).flat_map(|count| TRAFFIC.map(|others| turn(count, others))).collect()),
+        (0.02, [2, 3, 4, 5, 7].iter().flat_map(jumping).collect()),
+        (0.04, (2..9).map(even).collect()),
+        (0.01, [2, 3, 5].into_iter().flat_map(sticky).collect()),
+        (0.03, weights.into_iter().flat_map(weighted).collect()),
+        (0.02, orders.iter().flat_map(|order| [0.0, 0.5, 4.0].map(|it| Route::in_turn(order, it, 0.0))).collect()),
+        (0.01, ways(&[3, 4, 5], first_differs, &TRAFFIC[..3])),
+        (0.02, off.map(|route| Route { off: Some(0), ..route }).collect()),
+    ]
+}
+
+fn routed() -> Vec<Hypothesis> {
+    let is_down = |route: Route| Route { down: Some(0), ..route };
+    let mut all = Vec::new();
+    for (mass, routes) in unshared() {
+        all.extend(shared(mass, routes.iter().map(|it| Hypothesis::of(&[NotShared]).over(it))));
+    }
+    let alike = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]);
+    all.extend(shared(0.03, alike.into_iter().map(|it| Hypothesis::of(&[NodeDown]).over(&is_down(it)))));
+    let apart = ways(&[3, 4, 5], distinct, &TRAFFIC[..3]);
+    all.extend(shared(0.01, apart.into_iter().map(|it| Hypothesis::of(&[NodeDown, NotShared]).over(&is_down(it)))));
+    let mut few: Vec<Route> = [2, 3, 4].into_iter().flat_map(|count| [turn(count, 0.0), turn(count, 4.0)]).collect();
+    few.extend([2, 3, 4].map(|count| Route::in_turn(&distinct(count), 0.5, 0.12)));
+    few.extend([2, 3, 4].map(even));
+    let lives: Vec<Memory> = geometric(0.3, 6.0, 7).map(living).collect();
+    let pair =
+        |other: Cause, route: &Route, memory: Memory| Hypothesis::of(&[NotShared, other]).remembering(memory).over(route);
+    all.extend(shared(0.015, few.iter().flat_map(|route| lives.iter().map(|it| pair(TooShort, route, *it)))));
+    all.extend(shared(0.008, few.iter().map(|route| pair(SingleUse, route, ONCE))));
+    let small = [2, 4, 8].map(|count| holding(count, 0.0));
+    all.extend(shared(0.008, few.iter().take(3).flat_map(|route| small.map(|it| pair(TooSmall, route, it)))));
+    for (variation, cause) in BOUND {
+        let memory = Memory { bound_to: Some(variation), ..PERFECT };
+        all.extend(shared(0.004, few.iter().map(|route| pair(cause, route, memory))));
+    }
+    all
+}

@@ -1,0 +1,326 @@
+//! A simulated server: nodes behind a balancer, each with its store, in virtual time.
+//!
+//! It shares no code with the judge. It keeps every session and counts what happens to it; it knows nothing of probabilities.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use super::families::Family;
+
+/// A random number generator with the draws that worlds are made of.
+pub(crate) struct Draw(ChaCha8Rng);
+
+impl Draw {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// As often from 1 to 2 as from 2 to 4.
+    pub(crate) fn scale(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.unit())
+    }
+
+    pub(crate) fn count(&mut self, low: usize, high: usize) -> usize {
+        low + (self.0.next_u64() % (high - low + 1) as u64) as usize
+    }
+
+    pub(crate) fn is(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.count(0, all.len() - 1)]
+    }
+
+    /// How many came in a time in which `mean` come on average.
+    fn arrivals(&mut self, mean: f64) -> usize {
+        let (mut left, mut count) = (mean, 0);
+        while left > 0.0 && count < 10_000 {
+            left += self.unit().max(1e-12).ln();
+            count += usize::from(left > 0.0);
+        }
+        count
+    }
+}
+
+/// What a server is, and what is right to say of it.
+pub(crate) struct Spec {
+    /// The node behind each position of the balancer.
+    pub(crate) positions: Vec<usize>,
+    pub(crate) choice: Choice,
+    /// The position that answers nothing.
+    pub(crate) dead: Option<usize>,
+    /// The position whose node accepts nothing.
+    pub(crate) off: Option<usize>,
+    /// Connections of others in a second.
+    pub(crate) others: f64,
+    pub(crate) accepts: bool,
+    pub(crate) lifetime: f64,
+    pub(crate) counts_whole_seconds: bool,
+    /// Sessions that a node keeps.
+    pub(crate) capacity: Option<usize>,
+    pub(crate) is_single_use: bool,
+    pub(crate) least_age: f64,
+    pub(crate) most_depth: usize,
+    pub(crate) bound_to: Option<&'static str>,
+    /// Each connection has a key of its own.
+    pub(crate) has_fresh_keys: bool,
+    /// When all keys are replaced.
+    pub(crate) key_changes: Vec<f64>,
+    /// How many connections may come at once, and how many more in a second.
+    pub(crate) limit: Option<(f64, f64)>,
+    pub(crate) offer_breaks: bool,
+    /// What no hypothesis describes.
+    pub(crate) oddity: Option<Oddity>,
+    pub(crate) shows_key_names: bool,
+    /// Seconds that a connection takes.
+    pub(crate) pace: f64,
+    /// How often a session is not accepted, or a connection fails, for no reason.
+    pub(crate) noise: f64,
+    /// Groups of findings that say the same: one of each group is right.
+    pub(crate) right: Vec<&'static [&'static str]>,
+    /// Whether 60 connections and 40 s can tell.
+    pub(crate) is_decidable: bool,
+}
+
+/// How a balancer chooses.
+pub(crate) enum Choice {
+    InTurn { jumps: f64 },
+    ByChance { weights: Vec<f64>, stays: f64 },
+    BySource(usize),
+    ByName,
+}
+
+/// A policy that no hypothesis describes.
+#[derive(Clone, Copy)]
+pub(crate) enum Oddity {
+    EveryThirdOffer,
+    ByTimeOfDay { period: f64 },
+    WhereQuiet { most: usize },
+    LessWithUse,
+    ByLastOutcome,
+}
+
+/// What a client sees of a connection.
+pub(crate) struct Connected {
+    pub(crate) outcome: Outcome,
+    pub(crate) key: Option<String>,
+    pub(crate) now: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    Full,
+    Resumed,
+    Failed,
+}
+
+impl From<Outcome> for reprise_judge::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Full => Self::Full,
+            Outcome::Resumed => Self::Resumed,
+            Outcome::Failed => Self::Failed,
+        }
+    }
+}
+
+/// A server while it is examined.
+pub(crate) struct World {
+    pub(crate) family: &'static Family,
+    pub(crate) spec: Spec,
+    draw: Draw,
+    now: f64,
+    position: Option<usize>,
+    /// Of the server's clock against ours.
+    clock: f64,
+    tokens: f64,
+    /// The session that each connection gave.
+    sessions: Vec<Option<Session>>,
+    /// How many sessions each node was given.
+    stored: Vec<usize>,
+    times: Vec<f64>,
+    offers: usize,
+    was_resumed: bool,
+}
+
+struct Session {
+    node: usize,
+    epoch: usize,
+    born: f64,
+    /// How many sessions the node had been given before.
+    place: usize,
+    used: usize,
+    depth: usize,
+    variation: String,
+    position: usize,
+}
+
+impl World {
+    pub(crate) fn new(family: &'static Family, number: u64) -> Self {
+        let mut draw = Draw::new(number);
+        let spec = (family.make)(&mut draw);
+        let nodes = spec.positions.iter().max().map_or(1, |it| it + 1);
+        let clock = draw.unit();
+        let tokens = spec.limit.map_or(0.0, |(burst, _)| burst);
+        let (sessions, stored, times) = (Vec::new(), vec![0; nodes], Vec::new());
+        Self {
+            family,
+            spec,
+            draw,
+            now: 0.0,
+            position: None,
+            clock,
+            tokens,
+            sessions,
+            stored,
+            times,
+            offers: 0,
+            was_resumed: true,
+        }
+    }
+
+    /// Connects as a client would.
+    pub(crate) fn connect(&mut self, offer: Option<usize>, variation: &str, after: Option<f64>) -> Connected {
+        let gap = after.unwrap_or(self.spec.pace * self.draw.between(0.9, 1.1)).max(self.spec.pace * 0.5);
+        self.now += gap;
+        self.others_connect(gap);
+        let position = self.route(variation);
+        let outcome = self.outcome(offer, variation, position);
+        self.times.push(self.now);
+        let node = self.spec.positions[position];
+        let session = (outcome != Outcome::Failed).then(|| Session {
+            node,
+            epoch: self.epoch(self.now),
+            born: self.now,
+            place: self.stored[node],
+            used: 0,
+            depth: self.depth(offer).filter(|_| outcome == Outcome::Resumed).map_or(0, |depth| depth + 1),
+            variation: variation.to_owned(),
+            position,
+        });
+        self.stored[node] += usize::from(session.is_some());
+        self.sessions.push(session);
+        let key = (self.spec.shows_key_names && outcome != Outcome::Failed).then(|| self.key_name(node, variation));
+        Connected { outcome, key, now: self.now }
+    }
+
+    fn others_connect(&mut self, gap: f64) {
+        let count = self.draw.arrivals(self.spec.others * gap);
+        for _ in 0..count {
+            let position = self.route("plain");
+            self.stored[self.spec.positions[position]] += 1;
+        }
+    }
+
+    fn route(&mut self, variation: &str) -> usize {
+        let count = self.spec.positions.len();
+        let position = match &self.spec.choice {
+            Choice::BySource(position) => *position,
+            Choice::ByName => usize::from(variation == "name") % count,
+            Choice::InTurn { jumps } => match self.position {
+                Some(last) if !self.draw.is(*jumps) => (last + 1) % count,
+                _ => self.draw.count(0, count - 1),
+            },
+            Choice::ByChance { weights, stays } => match self.position {
+                Some(last) if self.draw.is(*stays) => last,
+                _ => {
+                    let mut left = self.draw.unit() * weights.iter().sum::<f64>();
+                    weights
+                        .iter()
+                        .position(|weight| {
+                            left -= weight;
+                            left < 0.0
+                        })
+                        .unwrap_or(0)
+                }
+            },
+        };
+        self.position = Some(position);
+        position
+    }
+
+    fn outcome(&mut self, offer: Option<usize>, variation: &str, position: usize) -> Outcome {
+        if let Some((burst, a_second)) = self.spec.limit {
+            let gap = self.now - self.times.last().copied().unwrap_or(self.now);
+            self.tokens = (self.tokens + a_second * gap).min(burst);
+            if self.tokens < 1.0 {
+                return Outcome::Failed;
+            }
+            self.tokens -= 1.0;
+        }
+        let breaks = self.spec.offer_breaks && offer.is_some();
+        if self.spec.dead == Some(position) || breaks || self.draw.is(self.spec.noise * 0.2) {
+            return Outcome::Failed;
+        }
+        let Some(offer) = offer else { return Outcome::Full };
+        self.offers += 1;
+        let is_accepted = self.accepts(offer, variation, position) && !self.draw.is(self.spec.noise);
+        self.was_resumed = is_accepted;
+        if !is_accepted {
+            return Outcome::Full;
+        }
+        if let Some(session) = &mut self.sessions[offer] {
+            session.used += 1;
+        }
+        Outcome::Resumed
+    }
+
+    fn accepts(&mut self, offer: usize, variation: &str, position: usize) -> bool {
+        let (spec, now) = (&self.spec, self.now);
+        let Some(Some(session)) = self.sessions.get(offer) else { return false };
+        let node = spec.positions[position];
+        let age = now - session.born;
+        let counted_age =
+            if spec.counts_whole_seconds { (now + self.clock).floor() - (session.born + self.clock).floor() } else { age };
+        let is_known = spec.accepts
+            && !spec.has_fresh_keys
+            && session.node == node
+            && spec.off != Some(position)
+            && spec.off != Some(session.position)
+            && session.epoch == self.epoch(now)
+            && counted_age <= spec.lifetime
+            && age >= spec.least_age
+            && session.depth < spec.most_depth
+            && !(spec.is_single_use && session.used > 0)
+            && spec.capacity.is_none_or(|capacity| self.stored[node] - session.place <= capacity)
+            && spec.bound_to.is_none_or(|bound| (variation == bound) == (session.variation == bound));
+        let used = session.used;
+        is_known
+            && match spec.oddity {
+                None => true,
+                Some(Oddity::EveryThirdOffer) => self.offers % 3 == 0,
+                Some(Oddity::ByTimeOfDay { period }) => (now / period).fract() < 0.6 || self.draw.is(0.2),
+                Some(Oddity::WhereQuiet { most }) => self.times.iter().filter(|it| now - **it < 1.0).count() < most,
+                Some(Oddity::LessWithUse) => self.draw.is(0.9_f64.powi(used as i32 * 3 + 1)),
+                Some(Oddity::ByLastOutcome) => !self.was_resumed || self.draw.is(0.3),
+            }
+    }
+
+    fn epoch(&self, at: f64) -> usize {
+        self.spec.key_changes.iter().filter(|change| **change <= at).count()
+    }
+
+    fn depth(&self, offer: Option<usize>) -> Option<usize> {
+        self.sessions.get(offer?)?.as_ref().map(|session| session.depth)
+    }
+
+    fn key_name(&self, node: usize, variation: &str) -> String {
+        if self.spec.has_fresh_keys {
+            return format!("fresh{}", self.sessions.len());
+        }
+        let context = if variation == "name" && self.spec.bound_to == Some("name") { "n" } else { "" };
+        format!("{node}.{}{context}", self.epoch(self.now))
+    }
+}
