@@ -128,6 +128,7 @@ image profile="dist": (static profile)
 # session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
 # every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
+    cargo run --release --locked -p xtask -- judge --worlds 10013
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
     REPRISE_SEEDS=20 cargo test --release --locked -p reprise-results --test balancing -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check

@@ -36,6 +36,9 @@ pub(crate) struct JudgeArguments {
     /// Print each wrong conclusion and each cause that was not found.
     #[arg(long)]
     show: bool,
+    /// Print each connection.
+    #[arg(long)]
+    connections_too: bool,
     /// Examine the servers that this program holds, over the line protocol on its standard input and output.
     #[arg(long, value_name = "PROGRAM ARGS")]
     world: Option<String>,
@@ -89,7 +92,7 @@ fn examine_all(arguments: &JudgeArguments) -> anyhow::Result<Score> {
                 return Ok(score);
             }
             let number = arguments.first + place;
-            let verdict = examine(&mut arguments.world_of(number)?, arguments.budget());
+            let verdict = examine(&mut arguments.world_of(number)?, arguments);
             if arguments.show {
                 verdict.print_if_wrong(number);
             }
@@ -111,10 +114,10 @@ fn examine_all(arguments: &JudgeArguments) -> anyhow::Result<Score> {
 }
 
 /// Examines one simulated server.
-fn examine(world: &mut World, budget: Budget) -> Verdict {
+fn examine(world: &mut World, arguments: &JudgeArguments) -> Verdict {
     let mut judging = Duration::ZERO;
     let began = Instant::now();
-    let mut examination = Examination::new(budget);
+    let mut examination = Examination::new(arguments.budget());
     judging += began.elapsed();
     loop {
         let began = Instant::now();
@@ -122,6 +125,9 @@ fn examine(world: &mut World, budget: Budget) -> Verdict {
         judging += began.elapsed();
         let Some(request) = request else { break };
         let answer = world.connect(request.offer, request.variation.name(), request.after);
+        if arguments.connections_too {
+            println!("{request:?} {answer:?}");
+        }
         let began = Instant::now();
         tell(&mut examination, request, &answer);
         judging += began.elapsed();

@@ -77,7 +77,7 @@ impl<'a> Rivals<'a> {
     }
 
     fn predict(&mut self, place: usize, attempt: &Attempt) -> (f64, f64) {
-        let Judge { one_node, routed, restarts, unknown, .. } = self.judge;
+        let Judge { one_node, routed, restarts, rotations, unknown, .. } = self.judge;
         if let Some(hypothesis) = one_node.get(place) {
             return hypothesis.predict(attempt);
         }
@@ -87,9 +87,13 @@ impl<'a> Rivals<'a> {
             return hypothesis.predict(attempt, ahead);
         }
         let place = place - routed.len();
-        match restarts.get(place) {
+        if let Some(hypothesis) = restarts.get(place) {
+            return hypothesis.predict(attempt);
+        }
+        let place = place - restarts.len();
+        match rotations.get(place) {
             Some(hypothesis) => hypothesis.predict(attempt),
-            None => unknown[place - restarts.len()].predict(attempt),
+            None => unknown[place - rotations.len()].predict(attempt),
         }
     }
 }

@@ -265,12 +265,11 @@ impl Examination {
             }
         }
         self.first_of_experiment = self.sessions.len();
-        if most < LITTLE_GAIN && self.clear_since.is_none() {
-            if let Some(place) = self.telling_series(&posterior) {
-                self.series[place] += 1;
-                self.planned.extend(SERIES[place].steps.iter().rev());
-                return;
-            }
+        let shows_little = most < LITTLE_GAIN && self.clear_since.is_none();
+        if let Some(place) = shows_little.then(|| self.telling_series(&posterior)).flatten() {
+            self.series[place] += 1;
+            self.planned.extend(SERIES[place].steps.iter().rev());
+            return;
         }
         self.planned.extend(best);
     }
@@ -363,7 +362,7 @@ fn absent_below(cause: Cause) -> f64 {
         Cause::Restart | Cause::Rotation | Cause::RefusedYoung | Cause::Unknown => 1.0 / 16.0,
         Cause::Lifetime => 1.0 / 30.0,
         Cause::ChainCap => 1.0 / 400.0,
-        _ => 1.0 / 80.0,
+        _ => 1.0 / 50.0,
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::attempt::{Attempt, Outcome, Seen};
 use crate::cause::{Cause, Causes};
 use crate::one_node::{KeyNames, OneNode};
-use crate::prior::{RESTART_RATES, RESTARTS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses};
+use crate::prior::{RESTART_RATES, RESTARTS, ROTATIONS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses, rotation_periods};
 use crate::restarts::Restarts;
+use crate::rotations::Rotations;
 use crate::routed::Routed;
 use crate::unknown::{By, Unknown};
 
@@ -14,6 +15,7 @@ pub struct Judge {
     pub(crate) one_node: Vec<OneNode>,
     pub(crate) routed: Vec<Routed>,
     pub(crate) restarts: Vec<Restarts>,
+    pub(crate) rotations: Vec<Rotations>,
     pub(crate) unknown: Vec<Unknown>,
     names: KeyNames,
     observed: u32,
@@ -41,6 +43,9 @@ impl Judge {
             one_node,
             routed,
             restarts: RESTART_RATES.map(|rate| Restarts::new(rate, RESTARTS / RESTART_RATES.len() as f64)).into(),
+            rotations: rotation_periods()
+                .map(|period| Rotations::new(period, ROTATIONS / rotation_periods().len() as f64))
+                .collect(),
             unknown: By::ALL.map(|by| Unknown::new(by, prior(by))).into(),
             names: KeyNames::default(),
             observed: 0,
@@ -57,6 +62,7 @@ impl Judge {
         self.one_node.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
         self.routed.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names, lot));
         self.restarts.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
+        self.rotations.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
         self.unknown.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
         if let Some(key) = seen.comparable_key(attempt) {
             self.names.last = Some((key, attempt.at));
@@ -66,13 +72,14 @@ impl Judge {
         self.observed += 1;
     }
 
-    /// The causes of each hypothesis and how probable it is: of one node, routed, restarts, unknown. The sum is 1.
+    /// The causes of each hypothesis and how probable it is: of one node, routed, restarts, rotations, unknown. The sum is 1.
     pub fn posterior(&self) -> Vec<(Causes, f64)> {
         let one_node = self.one_node.iter().map(|it| (it.hypothesis().causes, it.log_weight));
         let routed = self.routed.iter().map(|it| (it.hypothesis().causes, it.log_weight));
         let restarts = self.restarts.iter().map(|it| (Causes::of(&[Cause::Restart]), it.log_weight));
+        let rotations = self.rotations.iter().map(|it| (Causes::of(&[Cause::Rotation]), it.log_weight));
         let unknown = self.unknown.iter().map(|it| (Causes::of(&[Cause::Unknown]), it.log_weight));
-        let mut all: Vec<(Causes, f64)> = one_node.chain(routed).chain(restarts).chain(unknown).collect();
+        let mut all: Vec<(Causes, f64)> = one_node.chain(routed).chain(restarts).chain(rotations).chain(unknown).collect();
         let most = all.iter().map(|(_, weight)| *weight).fold(f64::NEG_INFINITY, f64::max);
         all.iter_mut().for_each(|(_, weight)| *weight = (*weight - most).exp());
         let sum: f64 = all.iter().map(|(_, weight)| *weight).sum();

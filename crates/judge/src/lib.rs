@@ -26,6 +26,8 @@
 mod attempt;
 mod cause;
 mod choice;
+#[cfg(test)]
+mod enumeration;
 mod examination;
 mod experiment;
 mod hypothesis;
@@ -34,6 +36,7 @@ mod memory;
 mod one_node;
 mod prior;
 mod restarts;
+mod rotations;
 mod route;
 mod routed;
 mod unknown;

@@ -11,8 +11,6 @@ pub(crate) struct Memory {
     pub(crate) lifetime: Lifetime,
     /// How many it keeps.
     pub(crate) capacity: Option<Capacity>,
-    /// When it forgets all.
-    pub(crate) rotation: Option<Rotation>,
     /// Whether it forgets one that was resumed.
     pub(crate) is_single_use: bool,
     /// How old one must be.
@@ -41,21 +39,12 @@ pub(crate) struct Capacity {
     pub(crate) others_a_second: f64,
 }
 
-/// A time after which all are forgotten, again and again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rotation {
-    pub(crate) period: f64,
-    /// Of the first.
-    pub(crate) phase: f64,
-}
-
 impl Memory {
     /// It remembers every session.
     pub(crate) const PERFECT: Self = Self {
         accepts: true,
         lifetime: Lifetime::Long,
         capacity: None,
-        rotation: None,
         is_single_use: false,
         least_age: 0.0,
         most_depth: usize::MAX,
@@ -67,8 +56,7 @@ impl Memory {
         let is_allowed = self.accepts
             && offered.depth < self.most_depth
             && !(self.is_single_use && offered.used > 0)
-            && (self.bound_to.is_none() || self.bound_to != Some(attempt.variation))
-            && self.rotation.is_none_or(|it| it.epoch(attempt.at) == it.epoch(attempt.at - offered.age));
+            && (self.bound_to.is_none() || self.bound_to != Some(attempt.variation));
         if !is_allowed {
             return 0.0;
         }
@@ -93,12 +81,6 @@ impl Lifetime {
                 if counted <= count { 1.0 } else { 0.0 }
             }
         }
-    }
-}
-
-impl Rotation {
-    pub(crate) fn epoch(self, at: f64) -> f64 {
-        ((at - self.phase) / self.period).floor()
     }
 }
 

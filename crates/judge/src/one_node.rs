@@ -51,13 +51,8 @@ impl OneNode {
             // Nothing tells a key for each connection from no acceptance at all.
             self.log_weight = f64::NEG_INFINITY;
         }
-        let (Some(key), Some((last, last_at))) = (seen.comparable_key(attempt), names.last) else { return };
-        let is_expected = if self.hypothesis.has_fresh_keys {
-            !names.counts.contains_key(&key)
-        } else {
-            let is_same_epoch = |it: crate::memory::Rotation| it.epoch(last_at) == it.epoch(attempt.at);
-            self.hypothesis.memory.rotation.is_none_or(is_same_epoch) == (key == last)
-        };
+        let (Some(key), Some((last, _))) = (seen.comparable_key(attempt), names.last) else { return };
+        let is_expected = if self.hypothesis.has_fresh_keys { !names.counts.contains_key(&key) } else { key == last };
         self.log_weight += key_likelihood(is_expected).ln();
     }
 

@@ -6,17 +6,19 @@
 use crate::attempt::Variation;
 use crate::cause::Cause;
 use crate::hypothesis::{Hypothesis, RateLimit};
-use crate::memory::{Capacity, Lifetime, Memory, Rotation};
+use crate::memory::{Capacity, Lifetime, Memory};
 use crate::route::Route;
 
 use Cause::{
     BoundToCertificate, BoundToName, BoundToSuite, Capacity as TooSmall, ChainCap, FreshKey, Lifetime as TooShort,
-    NeverAccepted, NodeDown, NotShared, OfferBreaks, RateLimit as Limited, RefusedYoung, Rotation as Rotated, SingleUse,
+    NeverAccepted, NodeDown, NotShared, OfferBreaks, RateLimit as Limited, RefusedYoung, SingleUse,
 };
 
 /// Restarts a second, and how probable all of them are together.
 pub(crate) const RESTART_RATES: [f64; 3] = [0.03, 0.15, 0.6];
 pub(crate) const RESTARTS: f64 = 0.03;
+/// How probable rotations are, of all periods together.
+pub(crate) const ROTATIONS: f64 = 0.03;
 /// How probable it is that nothing here describes the server, in a way that has some structure, and in one that has none: that
 /// would be what nodes by chance are.
 pub(crate) const UNKNOWN: f64 = 0.02;
@@ -28,6 +30,11 @@ const NONE: Memory = Memory { accepts: false, ..PERFECT };
 const TRAFFIC: [f64; 4] = [0.0, 0.5, 4.0, 25.0];
 const BOUND: [(Variation, Cause); 3] =
     [(Variation::Name, BoundToName), (Variation::Suite, BoundToSuite), (Variation::Certificate, BoundToCertificate)];
+
+/// Seconds from one rotation to the next, each a tenth longer than the one before.
+pub(crate) fn rotation_periods() -> impl ExactSizeIterator<Item = f64> {
+    (0..46).map(|it| 0.25 * 1.1_f64.powi(it))
+}
 
 /// Every hypothesis.
 pub(crate) fn hypotheses() -> Vec<Hypothesis> {
@@ -59,9 +66,9 @@ fn holding(sessions: u32, others_a_second: f64) -> Memory {
 
 const ONCE: Memory = Memory { is_single_use: true, ..PERFECT };
 
-/// Lifetimes of clocks that count whole seconds.
+/// Lifetimes of clocks that count whole seconds. Not 0 of them: that would be keys that are replaced each second.
 fn whole_seconds() -> impl Iterator<Item = Memory> {
-    let counts = (0..=6).chain([8, 10, 12, 15, 20, 30]).map(f64::from);
+    let counts = (1..=6).chain([8, 10, 12, 15, 20, 30]).map(f64::from);
     let phases = (0..10).map(|it| f64::from(it) / 10.0);
     counts
         .flat_map(move |count| phases.clone().map(move |phase| (count, phase)))
@@ -78,12 +85,11 @@ fn one_node() -> Vec<Hypothesis> {
     all.extend(shared(0.035, geometric(0.05, 40.0, 420).map(|it| of(TooShort, living(it)))));
     all.extend(shared(0.015, whole_seconds().map(|it| of(TooShort, it))));
     let capacities = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 32];
-    let others = [0.0, 1.0, 4.0, 16.0, 64.0];
-    all.extend(shared(0.05, capacities.iter().flat_map(|count| others.map(|others| of(TooSmall, holding(*count, others))))));
-    let phases = || (0..24).map(|it| f64::from(it) / 24.0);
-    let rotations =
-        geometric(0.25, 20.0, 24).flat_map(|period| phases().map(move |it| Rotation { period, phase: it * period }));
-    all.extend(shared(0.03, rotations.map(|it| of(Rotated, Memory { rotation: Some(it), ..PERFECT }))));
+    let others = || std::iter::once(0.0).chain(geometric(0.5, 64.0, 15));
+    all.extend(shared(
+        0.05,
+        capacities.iter().flat_map(|count| others().map(|others| of(TooSmall, holding(*count, others)))),
+    ));
     all.extend(shared(0.03, [of(SingleUse, ONCE)]));
     for (variation, cause) in BOUND {
         let pair = |other: Cause, memory: Memory| {

@@ -78,7 +78,6 @@ pub(crate) struct Score {
     families: BTreeMap<&'static str, Counts>,
     /// Of conclusions by the tenfold of their odds: how many, and how many right.
     odds: BTreeMap<i32, (usize, usize)>,
-    connections: Vec<usize>,
     judging: Duration,
 }
 
@@ -89,6 +88,7 @@ struct Counts {
     false_likely: usize,
     needed: usize,
     found: usize,
+    connections: Vec<usize>,
     is_outside: bool,
 }
 
@@ -114,7 +114,7 @@ impl Score {
                 *right += usize::from(*is_right);
             }
         }
-        self.connections.push(verdict.connections);
+        counts.connections.push(verdict.connections);
         self.judging += verdict.judging;
     }
 
@@ -127,42 +127,38 @@ impl Score {
             let own = self.odds.entry(tenfold).or_default();
             *own = (own.0 + said, own.1 + right);
         }
-        self.connections.extend(other.connections);
         self.judging += other.judging;
     }
 
+    /// Of all servers but those outside the hypotheses.
     fn total(&self) -> Counts {
         let mut total = Counts::default();
         self.families.values().filter(|it| !it.is_outside).for_each(|it| total.add(it));
         total
     }
 
-    fn median_connections(&self) -> usize {
-        let mut all = self.connections.clone();
-        all.sort_unstable();
-        all.get(all.len() / 2).copied().unwrap_or_default()
-    }
-
     pub(crate) fn print(&self) {
-        println!("{:28} {:>7} {:>13} {:>12} {:>13}", "servers", "", "false certain", "false likely", "found");
+        println!(
+            "{:24} {:>6} {:>14} {:>13} {:>13} {:>12}",
+            "servers", "", "false certain", "false likely", "found", "connections"
+        );
         let row = |name: &str, it: &Counts| {
             let found = if it.needed == 0 { "-".to_owned() } else { format!("{} of {}", it.found, it.needed) };
-            println!("{name:28} {:>7} {:>13} {:>12} {found:>13}", it.worlds, it.false_certain, it.false_likely);
+            let median = it.median_connections();
+            println!("{name:24} {:>6} {:>14} {:>13} {found:>13} {median:>12}", it.worlds, it.false_certain, it.false_likely);
         };
         self.families.iter().for_each(|(name, counts)| row(name, counts));
         row("all but those outside", &self.total());
-        println!("\n{:28} {:>7} {:>13}", "odds said", "", "right");
+        println!("\n{:24} {:>6} {:>14}", "odds said", "", "right");
         for (tenfold, (said, right)) in &self.odds {
             let range = if *tenfold >= 6 { "over 10^6".to_owned() } else { format!("10^{tenfold} to 10^{}", tenfold + 1) };
-            println!("{range:28} {said:>7} {:>12.1}%", 100.0 * *right as f64 / *said as f64);
+            println!("{range:24} {said:>6} {:>13.1}%", 100.0 * *right as f64 / *said as f64);
         }
-        let worlds = self.connections.len().max(1);
-        let observed = self.connections.iter().sum::<usize>().max(1);
         println!(
-            "\nconnections: median {}; judging: {:.3} s a server, {:.2} ms a connection",
-            self.median_connections(),
-            self.judging.as_secs_f64() / worlds as f64,
-            1e3 * self.judging.as_secs_f64() / observed as f64,
+            "\njudging: {:.3} s a server, {:.2} ms a connection",
+            self.judging.as_secs_f64() / self.families.values().map(|it| it.worlds).sum::<usize>().max(1) as f64,
+            1e3 * self.judging.as_secs_f64()
+                / self.families.values().flat_map(|it| &it.connections).sum::<usize>().max(1) as f64,
         );
     }
 
@@ -176,8 +172,8 @@ impl Score {
             (of(total.false_likely) > FALSE_LIKELY, format!("{} likely conclusions are false", total.false_likely)),
             ((total.found as f64) < FOUND * total.needed as f64, format!("{} of {} were found", total.found, total.needed)),
             (
-                self.median_connections() > MEDIAN_CONNECTIONS,
-                format!("the median examination makes {} connections", self.median_connections()),
+                total.median_connections() > MEDIAN_CONNECTIONS,
+                format!("the median examination makes {} connections", total.median_connections()),
             ),
             (outside > 0, format!("{outside} certain conclusions about servers outside the hypotheses")),
         ];
@@ -186,12 +182,19 @@ impl Score {
 }
 
 impl Counts {
+    fn median_connections(&self) -> usize {
+        let mut all = self.connections.clone();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied().unwrap_or_default()
+    }
+
     fn add(&mut self, other: &Self) {
         self.worlds += other.worlds;
         self.false_certain += other.false_certain;
         self.false_likely += other.false_likely;
         self.needed += other.needed;
         self.found += other.found;
+        self.connections.extend(&other.connections);
         self.is_outside |= other.is_outside;
     }
 }

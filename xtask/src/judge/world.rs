@@ -112,13 +112,14 @@ pub(crate) enum Oddity {
 }
 
 /// What a client sees of a connection.
+#[derive(Debug)]
 pub(crate) struct Connected {
     pub(crate) outcome: Outcome,
     pub(crate) key: Option<String>,
     pub(crate) now: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     Full,
