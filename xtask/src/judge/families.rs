@@ -33,7 +33,7 @@ const BOUND: [(&str, Slugs); 3] = [
 
 /// Three of ten have nothing that had to be found: healthy ones of several kinds, and those that nobody can tell.
 static FAMILIES: &[Family] = &[
-    family("healthy", |draw| healthy(draw)),
+    family("healthy", healthy),
     family("healthy-busy", |draw| Spec { others: draw.scale(1.0, 50.0), ..healthy(draw) }),
     family("healthy-long-lived", |draw| Spec { lifetime: draw.scale(60.0, 600.0), ..healthy(draw) }),
     family("nodes-that-share", |draw| {

@@ -150,7 +150,7 @@ pub(crate) fn serve(arguments: &JudgeArguments) -> anyhow::Result<()> {
         if world.spec.is_decidable {
             needed += 1;
             let is_found = |group: &&[&str]| said.iter().any(|it| group.contains(&it.cause.as_str()));
-            found += usize::from(world.spec.right.iter().all(|group| is_found(group)));
+            found += usize::from(world.spec.right.iter().all(is_found));
         }
     }
     lines.send(&json!({"done": {

@@ -301,7 +301,7 @@ impl World {
         is_known
             && match spec.oddity {
                 None => true,
-                Some(Oddity::EveryThirdOffer) => self.offers % 3 == 0,
+                Some(Oddity::EveryThirdOffer) => self.offers.is_multiple_of(3),
                 Some(Oddity::ByTimeOfDay { period }) => (now / period).fract() < 0.6 || self.draw.is(0.2),
                 Some(Oddity::WhereQuiet { most }) => self.times.iter().filter(|it| now - **it < 1.0).count() < most,
                 Some(Oddity::LessWithUse) => self.draw.is(0.9_f64.powi(used as i32 * 3 + 1)),
