@@ -6,7 +6,7 @@ use crate::route::Route;
 
 /// A model of what stands at the other end. It predicts the outcome of every attempt.
 #[derive(Clone, Debug)]
-pub struct Hypothesis {
+pub(crate) struct Hypothesis {
     /// What it says is wrong.
     pub(crate) causes: Causes,
     /// How probable it is before anything is seen.

@@ -1,6 +1,6 @@
 //! Why a server does not resume sessions, concluded from what became of each connection.
 //!
-//! A [`Hypothesis`] is a small model of what stands at the other end: how many nodes there are and how one is chosen, and what
+//! A hypothesis is a small model of what stands at the other end: how many nodes there are and how one is chosen, and what
 //! each remembers of a session. It predicts, for an [`Attempt`] with its whole history, the probability of each [`Outcome`]. A
 //! [`Judge`] weighs every attempt under every hypothesis, so a cause is concluded only against all its rivals. An
 //! [`Examination`] chooses the connections: each is the one that tells the leading hypotheses apart best for its price.
@@ -44,5 +44,4 @@ mod unknown;
 pub use attempt::{Attempt, Offered, Outcome, Seen, Variation};
 pub use cause::{Cause, Causes};
 pub use examination::{Answer, Budget, Conclusion, Confidence, Examination, Request};
-pub use hypothesis::Hypothesis;
 pub use judge::Judge;

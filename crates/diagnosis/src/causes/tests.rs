@@ -96,13 +96,17 @@ const ALSO_EXPERIMENTS: [(&str, &str); 2] = [
     ("diagnosis/src/causes/offer_breaks_connection.rs", "large-client-hello"),
 ];
 
+/// What concludes causes from below, and what holds its conclusions against the truth.
+const OF_THE_JUDGE: [&str; 2] = ["judge/src/cause.rs", "xtask/src/judge/families.rs"];
+
 #[test]
 fn only_its_own_file_names_a_cause() {
     if guide::is_archive() {
         return;
     }
     let (mut named, crates) = (Vec::new(), Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
-    for file in sources(crates).into_iter().chain(sources(&crates.with_file_name("xtask"))) {
+    let files = sources(crates).into_iter().chain(sources(&crates.with_file_name("xtask")));
+    for file in files.filter(|file| !OF_THE_JUDGE.iter().any(|end| file.ends_with(end))) {
         let text = production(&file);
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         for cause in causes().filter(|cause| code.contains(&format!("\"{}\"", cause.slug))) {
