@@ -109,6 +109,11 @@ fn the_filter_sums_over_every_path() {
     }
 }
 
+/// Whether no connection before this one gave this key name.
+fn is_new(all: &[(Attempt, Seen)], attempt: &Attempt, key: u32) -> bool {
+    all.iter().take(attempt.connection).all(|(_, seen)| seen.key != Some(key))
+}
+
 #[test]
 fn the_pass_sums_over_every_set_of_restarts() {
     let rate: f64 = 0.6;
@@ -130,7 +135,7 @@ fn the_pass_sums_over_every_set_of_restarts() {
                     let knows = attempt.offered.is_some_and(|offered| none_since(offered.from));
                     probability *= likelihood(attempt, seen.outcome, f64::from(knows), 0.0);
                     if let (Some(key), Some((before, from))) = (seen.key, named) {
-                        let is_expected = none_since(from) == (key == before);
+                        let is_expected = if none_since(from) { key == before } else { is_new(&all, attempt, key) };
                         probability *= if is_expected { 1.0 - UNEXPLAINED_KEY } else { UNEXPLAINED_KEY };
                     }
                     named = seen.key.map(|key| (key, connection)).or(named);
@@ -161,7 +166,8 @@ fn the_pass_sums_over_every_phase_of_a_rotation() {
                     let knows = attempt.offered.is_some_and(|it| epoch(attempt.at) == epoch(attempt.at - it.age));
                     probability *= likelihood(attempt, seen.outcome, f64::from(knows), 0.0);
                     if let (Some(key), Some((before, at))) = (seen.key, named) {
-                        let is_expected = (epoch(attempt.at) == epoch(at)) == (key == before);
+                        let is_same = epoch(attempt.at) == epoch(at);
+                        let is_expected = if is_same { key == before } else { is_new(&all, attempt, key) };
                         probability *= if is_expected { 1.0 - UNEXPLAINED_KEY } else { UNEXPLAINED_KEY };
                     }
                     named = seen.key.map(|key| (key, attempt.at)).or(named);

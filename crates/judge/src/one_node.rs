@@ -26,6 +26,15 @@ pub(crate) struct KeyNames {
     pub(crate) are_hidden: bool,
 }
 
+impl KeyNames {
+    /// The probability of this name where the key is the one that was named last, or another one, whose name was never seen.
+    pub(crate) fn likelihood(&self, key: u32, is_last: bool) -> f64 {
+        let is_expected =
+            if is_last { self.last.is_some_and(|(last, _)| last == key) } else { !self.counts.contains_key(&key) };
+        key_likelihood(is_expected)
+    }
+}
+
 impl OneNode {
     pub(crate) fn new(hypothesis: Hypothesis) -> Self {
         let tokens = hypothesis.limit.map_or(0.0, |limit| limit.burst);
@@ -51,9 +60,9 @@ impl OneNode {
             // Nothing tells a key for each connection from no acceptance at all.
             self.log_weight = f64::NEG_INFINITY;
         }
-        let (Some(key), Some((last, _))) = (seen.comparable_key(attempt), names.last) else { return };
-        let is_expected = if self.hypothesis.has_fresh_keys { !names.counts.contains_key(&key) } else { key == last };
-        self.log_weight += key_likelihood(is_expected).ln();
+        if let Some(key) = seen.comparable_key(attempt).filter(|_| names.last.is_some()) {
+            self.log_weight += names.likelihood(key, !self.hypothesis.has_fresh_keys).ln();
+        }
     }
 
     /// The probability that the session is resumed unless the connection fails, and that it fails.

@@ -51,6 +51,13 @@ fn shared(mass: f64, hypotheses: impl IntoIterator<Item = Hypothesis>) -> Vec<Hy
     all
 }
 
+/// The same where a session is kept for about so many seconds: no server means to keep sessions for less than one.
+fn shared_by_seconds(mass: f64, hypotheses: impl IntoIterator<Item = (f64, Hypothesis)>) -> Vec<Hypothesis> {
+    let all: Vec<(f64, Hypothesis)> = hypotheses.into_iter().map(|(seconds, it)| (seconds.min(1.0), it)).collect();
+    let sum: f64 = all.iter().map(|(weight, _)| weight).sum();
+    all.into_iter().map(|(weight, it)| Hypothesis { prior: mass * weight / sum, ..it }).collect()
+}
+
 /// `count` points from `first` to `last`, each the same multiple of the one before.
 fn geometric(first: f64, last: f64, count: u32) -> impl Iterator<Item = f64> + Clone {
     (0..count).map(move |it| first * (last / first).powf(f64::from(it) / f64::from(count - 1)))
@@ -82,14 +89,13 @@ fn one_node() -> Vec<Hypothesis> {
     all.extend(shared(0.05, [of(NeverAccepted, NONE)]));
     all.extend(shared(0.02, [Hypothesis { has_fresh_keys: true, ..of(FreshKey, NONE) }]));
     // Experiments close in on a lifetime, so a coarse grid would have no point left between what lived and what died.
-    all.extend(shared(0.035, geometric(0.05, 40.0, 420).map(|it| of(TooShort, living(it)))));
+    all.extend(shared_by_seconds(0.035, geometric(0.05, 40.0, 420).map(|it| (it, of(TooShort, living(it))))));
     all.extend(shared(0.015, whole_seconds().map(|it| of(TooShort, it))));
     let capacities = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 32];
     let others = || std::iter::once(0.0).chain(geometric(0.5, 64.0, 15));
-    all.extend(shared(
-        0.05,
-        capacities.iter().flat_map(|count| others().map(|others| of(TooSmall, holding(*count, others)))),
-    ));
+    let small = |count: &u32, others: f64| (f64::from(*count) / others, of(TooSmall, holding(*count, others)));
+    let all_small = capacities.iter().flat_map(|count| others().map(move |others| small(count, others)));
+    all.extend(shared_by_seconds(0.05, all_small));
     all.extend(shared(0.03, [of(SingleUse, ONCE)]));
     for (variation, cause) in BOUND {
         let pair = |other: Cause, memory: Memory| {

@@ -1,6 +1,6 @@
 //! Keys that are lost now and then: an exact pass over when that was last.
 
-use crate::attempt::{Attempt, Seen, key_likelihood, likelihood};
+use crate::attempt::{Attempt, Seen, likelihood};
 use crate::one_node::KeyNames;
 
 /// One node that loses all it knows at this rate.
@@ -27,9 +27,8 @@ impl Restarts {
         for (last, probability) in self.last.iter_mut().enumerate() {
             let is_known = attempt.offered.is_some_and(|offered| offered.from + 1 >= last);
             *probability *= likelihood(attempt, seen.outcome, f64::from(u8::from(is_known)), 0.0);
-            if let Some((key, (before, _))) = named {
-                let is_same = last <= names.last_connection + 1;
-                *probability *= key_likelihood(is_same == (key == before));
+            if let Some((key, _)) = named {
+                *probability *= names.likelihood(key, last <= names.last_connection + 1);
             }
             evidence += *probability;
         }

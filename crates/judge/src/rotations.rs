@@ -3,7 +3,7 @@
 //! A grid of periods and phases would not do: after ten periods, a period that is wrong by a twentieth predicts nothing. Here the
 //! time since the last replacement is known as well as the attempts show it, and becomes less certain as time goes by.
 
-use crate::attempt::{Attempt, Seen, key_likelihood, likelihood};
+use crate::attempt::{Attempt, Seen, likelihood};
 use crate::one_node::KeyNames;
 
 /// Parts of a period.
@@ -34,8 +34,8 @@ impl Rotations {
             let since = (part as f64 + 0.5) * self.period / PARTS as f64;
             let is_known = attempt.offered.is_some_and(|offered| offered.age < since);
             *probability *= likelihood(attempt, seen.outcome, f64::from(u8::from(is_known)), 0.0);
-            if let Some((key, (before, at))) = named {
-                *probability *= key_likelihood((attempt.at - at < since) == (key == before));
+            if let Some((key, (_, at))) = named {
+                *probability *= names.likelihood(key, attempt.at - at < since);
             }
             evidence += *probability;
         }
