@@ -97,10 +97,10 @@ typedef struct {
     /* A client's: sent as server_name, and the certificate must be valid for it. Zero-terminated. */
     const char *server_name;
 
-    /* TLS 1.3: whether a ticket is rather used without a key exchange (psk_ke, RFC 8446 §4.2.9). A client offers that mode,
+    /* TLS 1.3: whether a ticket is rather used without a key exchange (psk_ke, RFC 9846 §4.3.9). A client offers that mode,
      * perhaps beside psk_dhe_ke, and a server chooses it where it is offered. 0: rather with one (psk_dhe_ke). */
     int32_t psk_ke;
-    /* Early data (RFC 8446 §2.3). A server's tickets allow so many bytes of it, and it accepts them; a client may send some.
+    /* Early data (RFC 9846 §2.3). A server's tickets allow so many bytes of it, and it accepts them; a client may send some.
      * 0: none is offered, and none accepted. */
     uint32_t max_early_data;
     /* The context has the library's state, providers and random generators for itself, which end with it: OpenSSL's

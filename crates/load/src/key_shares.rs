@@ -129,7 +129,7 @@ fn public(group: NamedGroup) -> Option<&'static [u8]> {
     }
 }
 
-/// The shared secret with the server's public value: the value itself, or its x-coordinate (RFC 8446 §7.4.2). `None` if it
+/// The shared secret with the server's public value: the value itself, or its x-coordinate (RFC 9846 §7.4.2). `None` if it
 /// has not the form of one. Whether it lies on the curve shows in the server's Finished.
 fn shared(group: NamedGroup, peer: &[u8]) -> Option<&[u8]> {
     match (group, peer) {

@@ -151,7 +151,7 @@ pub enum Close {
     Rst,
     /// With a FIN.
     Fin,
-    /// With a close_notify and a FIN, as RFC 8446 §6.1 wants it.
+    /// With a close_notify and a FIN, as RFC 9846 §6.1 wants it.
     Notify,
 }
 

@@ -111,7 +111,7 @@ fn go_and_rustls_accept_verified_hybrid_shares() {
     }
 }
 
-/// rustls keeps the sessions of its names apart (RFC 6066 §3, RFC 8446 §4.6.1).
+/// rustls keeps the sessions of its names apart (RFC 6066 §3, RFC 9846 §4.7.1).
 #[test]
 fn a_session_is_offered_under_the_name_that_it_was_made_for() {
     let authority = Authority::new().unwrap();

@@ -155,7 +155,7 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
             received: HandshakeType::CERTIFICATE_REQUEST,
             expected: "application data",
         }) => {
-            "it requests a certificate after the handshake, which was not offered (RFC 8446, section 4.6.2): let it \
+            "it requests a certificate after the handshake, which was not offered (RFC 9846, section 4.7.2): let it \
                 request one during the handshake"
         }
         Error::Certificate(CertificateError::UnknownIssuer) => {
@@ -254,7 +254,7 @@ fn psk_hint(alert: AlertDescription) -> Option<&'static str> {
     Some(match alert {
         // OpenSSL says illegal_parameter, where the RFC wants decrypt_error.
         AlertDescription::DECRYPT_ERROR | AlertDescription::ILLEGAL_PARAMETER => {
-            "the PSK's binder does not verify (RFC 8446, section 4.2.11.2): the server has another key for this identity; \
+            "the PSK's binder does not verify (RFC 9846, section 4.3.11.2): the server has another key for this identity; \
              compare --psk-key and --psk-hash"
         }
         // OpenSSL again, which takes a binder of another length for none.

@@ -42,7 +42,7 @@ fn about_psk(document: &MeasureDocument) -> Option<String> {
     Some(about_resuming(document, run, saving(document, run, Phase::Tls)?))
 }
 
-/// CONTRACT: `tls` ends when application data may first be sent, which early data may at once. What it saves is told of the
+/// `tls` ends when application data may first be sent, which early data may at once. What it saves is told of the
 /// whole connection.
 fn about_early_data(document: &MeasureDocument) -> Option<String> {
     let run = document.run(Version::Tls13, Kind::Early)?;

@@ -15,7 +15,7 @@
 
 enum { NAME = 4, IV = 12, CREATED = 4, MAC = 16, OVERHEAD = NAME + IV + CREATED + MAC, TAG = 16 };
 
-static const uint32_t MAX_LIFETIME = 604800; /* RFC 8446 section 4.6.1 */
+static const uint32_t MAX_LIFETIME = 604800; /* RFC 9846 section 4.7.1 */
 
 static int rotate(reprise_session_tickets *tickets, uint32_t now, int (*random)(void *, unsigned char *, size_t),
                   void *random_context);

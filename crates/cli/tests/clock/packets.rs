@@ -119,7 +119,7 @@ fn read(file: &Path, key_log: &Path, port: u16) -> BTreeMap<u16, Vec<Packets>> {
         let [at, from, to, syn, bytes, content_types] = line.split(';').collect::<Vec<_>>().try_into().unwrap();
         let from_client = to == port.to_string();
         let client = if from_client { from } else { to };
-        // As tshark has decrypted them: 23 is application data (RFC 8446 §5.1).
+        // As tshark has decrypted them: 23 is application data (RFC 9846 §5.1).
         let application_data = content_types.split(',').any(|content_type| content_type == "23");
         let frame = Frame { syn: matches!(syn, "1" | "True"), bytes, application_data };
         let connections = connections.entry(client.parse().unwrap()).or_default();

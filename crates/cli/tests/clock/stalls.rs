@@ -11,7 +11,7 @@ use reprise_servers::{Relay, RelayFault, RelayRule};
 use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::Lab;
 
-/// RFC 8446 §5.1, as TLS 1.2 has it.
+/// RFC 9846 §5.1, as TLS 1.2 has it.
 const APPLICATION_DATA: u8 = 23;
 const ALERT: u8 = 21;
 

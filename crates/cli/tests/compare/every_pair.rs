@@ -15,7 +15,7 @@ struct Known {
     reason: &'static str,
 }
 
-/// rustls and Mbed TLS 3.6 put nonces of 32 bytes into TLS 1.3 tickets (RFC 8446 §4.6.1 allows 255). wolfSSL takes 8, unless it is built
+/// rustls and Mbed TLS 3.6 put nonces of 32 bytes into TLS 1.3 tickets (RFC 9846 §4.7.1 allows 255). wolfSSL takes 8, unless it is built
 /// with WOLFSSL_TICKET_NONCE_MALLOC, which neither Debian nor its own cmake does.
 const NONCE: &str = "The security parameter is invalid";
 

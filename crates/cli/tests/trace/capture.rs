@@ -12,7 +12,7 @@ use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SSe
 use crate::traced::{full, handshake_messages, trace};
 use reprise_harness::Lab;
 
-/// RFC 8446 §4 and RFC 5246 §7.4, by tshark's number for each.
+/// RFC 9846 §4 and RFC 5246 §7.4, by tshark's number for each.
 fn name(handshake_type: &str) -> &'static str {
     match handshake_type {
         "1" => "ClientHello",

@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "The client changes its application protocols between the connections of one session",
     happens: "\
 A session resumes whatever protocols the client offers by ALPN, but early data is only accepted under the protocol of
-the session (RFC 8446 §4.2.10). A program that offers h2 on some connections and http/1.1 on others from one store of
+the session (RFC 9846 §4.3.10). A program that offers h2 on some connections and http/1.1 on others from one store of
 sessions does this.",
     seen: "\
 Of a client that connects to `--listen`: the list of protocols in the ClientHello that offers a session is not that of

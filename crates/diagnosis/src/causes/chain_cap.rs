@@ -4,7 +4,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "chain-cap",
     title: "A lineage of sessions has reached its cap",
     happens: "\
-A resumption gives new tickets, and so sessions descend from one full handshake. RFC 8446 §4.6.1 asks that the
+A resumption gives new tickets, and so sessions descend from one full handshake. RFC 9846 §4.7.1 asks that the
 lifetime be counted from that handshake, at most seven days, and some servers end it with the certificate. Then a
 full handshake is right. An alert instead is `offer-breaks-connection`.",
     seen: "\

@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "client-authentication-inherited",
     title: "A resumed handshake sends no client certificate",
     happens: "\
-RFC 8446 §4.3.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
+RFC 9846 §4.4.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
 (RFC 5246 §7.3): the client's identity is the one that the session was made with.",
     seen: "\
 The server asks for a certificate in full handshakes, gets it, and asks for none in those that resume.",

@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "client-closes-early",
     title: "The client closes before it has read the tickets",
     happens: "\
-TLS 1.3 sends tickets after the handshake (RFC 8446 §4.6.1). A client that writes, closes and never reads, or whose
+TLS 1.3 sends tickets after the handshake (RFC 9846 §4.7.1). A client that writes, closes and never reads, or whose
 library hands sessions over only while reading, has nothing to offer next time. `openssl s_time -reuse` and many
 load tools are such clients.",
     seen: "\

@@ -21,7 +21,7 @@ requests and httpx have no way to give one.",
 The client reads tickets and session IDs, comes back, and offers none of them: under TLS 1.2 an empty session ID and
 an empty ticket extension, under TLS 1.3 no pre_shared_key. `client-config-rebuilt` looks the same: where the library
 resumes only when told, this is the likelier, and otherwise both are possible. Where the ClientHello does not even ask
-for sessions (no psk_key_exchange_modes, RFC 8446 §4.2.9; under TLS 1.2 no session_ticket of a Go client) it is plain.",
+for sessions (no psk_key_exchange_modes, RFC 9846 §4.3.9; under TLS 1.2 no session_ticket of a Go client) it is plain.",
     confirm: "\
 Let the program connect twice to a server that says which session it was:
 
@@ -142,7 +142,7 @@ fn asks_for_none(case: &ClientCase<'_>) -> Option<Finding> {
     let title = "The client does not ask for sessions, so no server issues any";
     let line = |what: &str, count: u32| (count > 0).then(|| format!("{what} in 0 of {count} ClientHellos"));
     let evidence = [
-        line("psk_key_exchange_modes (RFC 8446, section 4.2.9)", tls13),
+        line("psk_key_exchange_modes (RFC 9846, section 4.3.9)", tls13),
         line("session_ticket (RFC 5077, section 3.2)", tls12),
     ];
     Some(case.found(&CAUSE, severity, confidence, title, evidence.into_iter().flatten().collect()))

@@ -22,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "Only psk_ke is offered, or only psk_dhe_ke is taken",
     happens: "\
 A TLS 1.3 client names the ways in which it would use a ticket: psk_dhe_ke, with a key exchange, or psk_ke, without
-(RFC 8446 §4.2.9). A server neither uses a mode that was not offered nor sends tickets that could not be used. Most
+(RFC 9846 §4.3.9). A server neither uses a mode that was not offered nor sends tickets that could not be used. Most
 servers take psk_dhe_ke alone; a client that offers psk_ke alone, as some small devices do, is then given nothing.",
     seen: "\
 With psk_ke alone no connection resumes, and often no ticket arrives, while psk_dhe_ke resumes. `measure` offers
@@ -64,7 +64,7 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
     let evidence = [
         format!("psk_ke on 0 of {}", connections(tls13(case).count() as u64)),
-        "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
+        "A server without psk_ke issues no ticket, or refuses it (RFC 9846, section 4.3.9)".to_owned(),
     ];
     let remedy = Remedy::general("--psk-mode both lets the server choose");
     Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence).fixed_by(vec![remedy]))

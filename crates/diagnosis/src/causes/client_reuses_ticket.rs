@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "client-reuses-ticket",
     title: "The client offers one ticket more than once",
     happens: "\
-RFC 8446 appendix C.4: a client should not use a ticket twice, since whoever watches can link the connections, and
+RFC 9846 appendix C.4: a client should not use a ticket twice, since whoever watches can link the connections, and
 servers with replay protection refuse the second use (`single-use`). A client that keeps one session per server and
 does not replace it does so.",
     seen: "\

@@ -6,7 +6,7 @@ pub(super) static CAUSE: Cause = Cause {
     happens: "\
 A ticket states when it was made. A node whose clock is behind takes a ticket of the future: s2n-tls refuses those
 more than an hour ahead, Mbed TLS any of negative age. Under TLS 1.3 the client's obfuscated age is compared as well
-(RFC 8446 §4.2.11.1, §8.3): a difference of more than some seconds rejects early data; rustls allows 60 s.",
+(RFC 9846 §4.3.11.1, §8.3): a difference of more than some seconds rejects early data; rustls allows 60 s.",
     seen: "\
 Not with certainty from outside: fresh tickets of one node are refused, or their early data is rejected, by another,
 which looks like `hidden-nodes` until the clocks are compared. The Date field of responses that differs from

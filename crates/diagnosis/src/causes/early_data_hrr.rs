@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "A HelloRetryRequest rejects early data",
     happens: "\
 A client sends a key share of the group that it guesses. If the server wants another, it asks again with a
-HelloRetryRequest, and early data is then rejected, whatever the server would have done with it (RFC 8446 §4.2.10).",
+HelloRetryRequest, and early data is then rejected, whatever the server would have done with it (RFC 9846 §4.3.10).",
     seen: "\
 Early data was sent, a HelloRetryRequest came, and the early data was rejected. Rejection without one is
 `early-data-rejected`.",
@@ -48,7 +48,7 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let title = "The server requests another group, and its HelloRetryRequest rejects early data";
     let evidence = [
         format!("Rejected on {retried} of {} that sent it", early.sent_early_data()),
-        format!("A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)", connections(retried)),
+        format!("A HelloRetryRequest came on {}, which rejects early data (RFC 9846, section 4.3.10)", connections(retried)),
         SENT_TWICE.to_owned(),
     ];
     Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(evidence))

@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-off",
     title: "Tickets do not allow early data",
     happens: "\
-A ticket says how many bytes of early data the server would take (RFC 8446 §4.2.10). Without that extension, or with
+A ticket says how many bytes of early data the server would take (RFC 9846 §4.3.10). Without that extension, or with
 0, none may be sent. It is off by default nearly everywhere, for good reason: early data can be replayed
 (`early-data-replayable`).",
     seen: "\

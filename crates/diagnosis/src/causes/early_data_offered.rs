@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "The client sends early data",
     happens: "\
 A client that sends its request as early data saves a round trip, and whoever records the request can send it again
-(RFC 8446 §8); it has no forward secrecy either (§2.3). Which requests may be sent so is the client's to decide (RFC
+(RFC 9846 §8); it has no forward secrecy either (§2.3). Which requests may be sent so is the client's to decide (RFC
 8470 §4).",
     seen: "\
 Of a client that connects to `--listen`: its ClientHello has early_data. What of it was accepted is counted. It is a

@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-rejected",
     title: "Tickets allow early data, and the server rejects it",
     happens: "\
-A server rejects early data that its replay protection does not know (RFC 8446 §8): sent with a ticket that was used
+A server rejects early data that its replay protection does not know (RFC 9846 §8): sent with a ticket that was used
 before, that another node gave, or that is older than its window; or because ALPN or the suite differ from those of
 the session (§4.2.10).",
     seen: "\

@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-replayable",
     title: "Early data is accepted, and whoever records it can send it again",
     happens: "\
-Nothing in TLS prevents that early data is sent again on another connection (RFC 8446 §8), and it has no forward
+Nothing in TLS prevents that early data is sent again on another connection (RFC 9846 §8), and it has no forward
 secrecy (§2.3). A service behind TLS must know which requests came so, and answer 425 where one must not be replayed
 (RFC 8470).",
     seen: "\
@@ -39,7 +39,7 @@ fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let title = "Early data is accepted: an attacker can replay such a request";
     let evidence = [
         format!("Accepted on {} of {} that sent it", early.with(is_accepted), early.sent_early_data()),
-        "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
+        "RFC 9846, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
              forward secrecy"
             .to_owned(),
     ];

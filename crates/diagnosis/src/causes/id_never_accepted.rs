@@ -15,7 +15,7 @@ The server puts a session ID into its TLS 1.2 ServerHello, which allows the clie
 §7.4.1.3), and keeps no session under it. nginx with its default `ssl_session_cache none` does so, and so do
 `gnutls-serv`, Node and Java where no cache is on.
 
-A TLS 1.3 ServerHello echoes the client's legacy_session_id (RFC 8446 §4.1.3): that says nothing.",
+A TLS 1.3 ServerHello echoes the client's legacy_session_id (RFC 9846 §4.2.3): that says nothing.",
     seen: "\
 Every full TLS 1.2 handshake brings a session ID, and each that is offered, at once, unchanged and without a ticket,
 ends in a full handshake with another ID. Where IDs are accepted sometimes, it is `id-cache-per-process`; where

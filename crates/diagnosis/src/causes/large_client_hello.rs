@@ -26,7 +26,7 @@ openssl s_client -connect HOST:443 -tls1_3 -groups X25519 < /dev/null 2> /dev/nu
 ```",
     costs: "\
 A full handshake, or a failure, for all clients with post-quantum key exchange: current browsers among them.",
-    advice: "Upgrade what reads only the first packet, and let it read whole handshake messages (RFC 8446 §5.1). Until then keep tickets small: session IDs of a cache are 32 bytes.",
+    advice: "Upgrade what reads only the first packet, and let it read whole handshake messages (RFC 9846 §5.1). Until then keep tickets small: session IDs of a cache are 32 bytes.",
     fixes: &[fix("HAProxy", "", "tcp-request inspect-delay with tcp-request content accept if { req.ssl_hello_type 1 } waits for the whole ClientHello"),],
     separated_by: &["large-client-hello"],
     severities: &[Severity::Risk],

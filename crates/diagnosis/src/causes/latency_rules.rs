@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "latency-rules",
     title: "Round trips rule, and resumption saves none",
     happens: "\
-A full TLS 1.3 handshake takes one round trip before the request, and so does a resumed one (RFC 8446 §2.2). Where
+A full TLS 1.3 handshake takes one round trip before the request, and so does a resumed one (RFC 9846 §2.2). Where
 the network's delay is most of a connection, resumption cannot be felt. TLS 1.2 is different: an abbreviated
 handshake saves one of two.",
     seen: "\

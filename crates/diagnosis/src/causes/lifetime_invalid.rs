@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "The lifetime of tickets breaks the RFC",
     happens: "\
 A NewSessionTicket says for how many seconds it may be used. Under TLS 1.3 a lifetime of 0 tells the client to
-discard the ticket at once, and more than 604800 s, seven days, is forbidden (RFC 8446 §4.6.1). Under TLS 1.2 a hint
+discard the ticket at once, and more than 604800 s, seven days, is forbidden (RFC 9846 §4.7.1). Under TLS 1.2 a hint
 of 0 only means that none is given (RFC 5077 §3.3) and is no finding.",
     seen: "\
 Reprise reads ticket_lifetime from each NewSessionTicket. A TLS 1.3 lifetime of 0 or above 604800 is found with

@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "Sessions expire within minutes",
     happens: "\
 The server accepts a session for a short time only: nginx and HAProxy for 300 s by default, as does Apache. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
-ticket key can read the sessions of that time (RFC 8446 §8.1, appendix C.4 on tickets).",
+ticket key can read the sessions of that time (RFC 9846 §8.1, appendix C.4 on tickets).",
     seen: "\
 Two numbers are reported. A ticket that states less than 300 s is a note, with certainty, since the number stands on the wire. With
 `--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime

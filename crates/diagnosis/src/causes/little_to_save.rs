@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "little-to-save",
     title: "Resumed, and little of the handshake is saved",
     happens: "\
-A TLS 1.3 resumption with psk_dhe_ke makes a fresh key exchange (RFC 8446 §2.2): only the certificates, the
+A TLS 1.3 resumption with psk_dhe_ke makes a fresh key exchange (RFC 9846 §2.2): only the certificates, the
 signature and its verification are saved. With an ECDSA key on a fast link that is little; with RSA and a long chain
 it is much.",
     seen: "\

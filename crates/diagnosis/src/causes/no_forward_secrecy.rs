@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "no-forward-secrecy",
     title: "A PSK is used without a key exchange",
     happens: "\
-With psk_ke the keys of a connection come from the PSK alone (RFC 8446 §2.2): whoever learns it later, or the ticket
+With psk_ke the keys of a connection come from the PSK alone (RFC 9846 §2.2): whoever learns it later, or the ticket
 key that sealed it, can read what was recorded.",
     seen: "The ServerHello has pre_shared_key and no key_share.",
     confirm: "\

@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "no-ticket-on-resumption",
     title: "A resumed connection brings no new ticket",
     happens: "\
-A TLS 1.3 ticket should serve once (RFC 8446 appendix C.4). A server that gives tickets only after full handshakes
+A TLS 1.3 ticket should serve once (RFC 9846 appendix C.4). A server that gives tickets only after full handshakes
 lets its clients run out of them. Servers that have a ticket callback of their own in OpenSSL and do not ask it for
 another do this.",
     seen: "\

@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "Full handshakes choose different suites or groups",
     happens: "\
 Nodes behind one address have different versions, libraries or cipher settings. A session resumes only where its own
-version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 8446 §4.2.11) is chosen again.",
+version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 9846 §4.3.11) is chosen again.",
     seen: "\
 Full handshakes of one version and one offer end in different cipher suites or groups. One server alone always
 chooses the same. Nodes of different versions show as failures or refusals, not here: Reprise asks for each version by itself.",

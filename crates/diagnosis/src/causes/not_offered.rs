@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "The server offers no resumption, or tickets that it never accepts",
     happens: "\
 Resumption is switched off. Under TLS 1.2 the server then gives neither a session ID (RFC 5246 §7.4.1.3) nor a ticket
-(RFC 5077 §3.3). Under TLS 1.3 it should send no NewSessionTicket (RFC 8446 §4.6.1), but servers on OpenSSL send short ones
+(RFC 5077 §3.3). Under TLS 1.3 it should send no NewSessionTicket (RFC 9846 §4.7.1), but servers on OpenSSL send short ones
 all the same: a ticket that only names a session in a cache which is switched off too, so that none is ever accepted.",
     seen: "\
 Under TLS 1.2 the ServerHello has an empty session ID, and no NewSessionTicket follows. Under TLS 1.3 no NewSessionTicket

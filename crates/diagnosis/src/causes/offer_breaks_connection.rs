@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     happens: "\
 A server, or a middlebox on the path, fails on an offer that it should ignore. Known in the field: an alert at the
 session's deadline instead of a full handshake, a large mTLS ticket that fragments the ClientHello, a balancer that
-waits for more. RFC 8446 §4.2.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
+waits for more. RFC 9846 §4.3.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
     seen: "\
 Connections without a session complete, before and after, and those that offer one end in an alert, a close or silence: three,
 and each that was made, are certain. A target that went down altogether is not meant. Where sessions resume in plain

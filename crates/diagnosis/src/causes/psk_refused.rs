@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "psk-refused",
     title: "The server does not accept the external PSK",
     happens: "\
-A server that does not know a PSK's identity goes on with a full handshake (RFC 8446 §4.2.11). A known identity with
+A server that does not know a PSK's identity goes on with a full handshake (RFC 9846 §4.3.11). A known identity with
 another key would have ended the connection, since its binder does not verify: so this is about the identity, the
 hash or the mode.",
     seen: "\
@@ -57,7 +57,7 @@ fn of_measurement(_: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
     let offered = connections(refused.offered());
     let evidence = [
         format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
-        "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
+        "A wrong key would have caused an alert (RFC 9846, section 4.3.11)".to_owned(),
     ];
     let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
     Some(finding.fixed_by(vec![Remedy::general(remedy)]))

@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "single-use",
     title: "Each ticket serves once",
     happens: "\
-The server accepts a TLS 1.3 ticket once and refuses it the second time. RFC 8446 §8.1 describes this as protection
+The server accepts a TLS 1.3 ticket once and refuses it the second time. RFC 9846 §8.1 describes this as protection
 against replayed early data, and appendix C.4 asks clients to use each ticket once, so that connections cannot be
 linked. rustls with a session storage does it, and OpenSSL with early data on.",
     seen: "\

@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "sni-differs",
     title: "Sessions resume only under the server name that made them",
     happens: "\
-A client may only resume with the server name of the session (RFC 6066 §3, RFC 8446 §4.6.1 allows more if the
+A client may only resume with the server name of the session (RFC 6066 §3, RFC 9846 §4.7.1 allows more if the
 certificate covers both), and servers compare it: under TLS 1.2 OpenSSL refuses a session whose name differs or is
 absent. A client that connects by address once and by name the other time, or without SNI, makes full handshakes.",
     seen: "\

@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
     title: "A session needs the suite that made it",
     happens: "\
 A TLS 1.2 session is bound to its cipher suite, which the client must offer again (RFC 5246 §7.4.1.2) and the server
-must be willing to choose. TLS 1.3 needs only a suite with the same hash (RFC 8446 §4.2.11).",
+must be willing to choose. TLS 1.3 needs only a suite with the same hash (RFC 9846 §4.3.11).",
     seen: "\
 Of a server: a session that was made without the suite that the server prefers is refused where that suite is offered again
 (under TLS 1.3 one of another hash). That is as the RFC allows, and a note; a server that ends the connection instead is

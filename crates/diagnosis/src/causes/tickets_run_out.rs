@@ -19,7 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "tickets-run-out",
     title: "One client has more connections at once than tickets",
     happens: "\
-Under TLS 1.3 each ticket should serve once (RFC 8446 appendix C.4), and a server gives one or two for each
+Under TLS 1.3 each ticket should serve once (RFC 9846 appendix C.4), and a server gives one or two for each
 connection. A client that opens many connections at once has none left for most of them. A public benchmark of 2026
 shows 100, 100, 52 and 37 % resumed at 1, 8, 64 and 128 concurrent handshakes over sockets. TLS 1.2 stays at 100 %:
 its sessions serve any number. Some clients hold a single session per host: Java before 24, Go's LRU cache.",

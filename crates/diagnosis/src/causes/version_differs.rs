@@ -9,7 +9,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "version-differs",
     title: "A session needs the version that made it",
     happens: "\
-A session of TLS 1.2 does not resume under TLS 1.3, nor the other way round (RFC 8446 §4.6.1, §4.1.2). A client that
+A session of TLS 1.2 does not resume under TLS 1.3, nor the other way round (RFC 9846 §4.7.1, §4.2.2). A client that
 falls back to another version, or nodes of different versions, lose it.",
     seen: "\
 Of a client that connects to `--listen`: it was given a session of one version, and a later ClientHello to the same name does not

@@ -1,5 +1,5 @@
 /*
- * Stateless session tickets with keys that rotate on their own (RFC 5077; RFC 8446 section 4.6.1), for Mbed TLS. The server
+ * Stateless session tickets with keys that rotate on their own (RFC 5077; RFC 9846 section 4.7.1), for Mbed TLS. The server
  * keeps two keys, in sizeof(reprise_session_tickets) = 92 bytes, whatever the number of clients.
  *
  * Rules, the same as the session cache's:

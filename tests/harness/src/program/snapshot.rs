@@ -52,8 +52,8 @@ fn is_figure(word: &str) -> bool {
 
 #[test]
 fn figures_are_left_out_and_names_are_not() {
-    let page = "https://127.0.0.1:4711/ TLS 1.3\n\n  µs  −1  → x\n─────\n 4.02  65  skipped\n\nIt took 3 of 44,\nas (RFC 8446, \
+    let page = "https://127.0.0.1:4711/ TLS 1.3\n\n  µs  −1  → x\n─────\n 4.02  65  skipped\n\nIt took 3 of 44,\nas (RFC 9846, \
                 says. So.\n\nreprise 0.1.0\n";
-    let expected = "https://127.0.0.1:#/ TLS 1.3\n\n→ x\nskipped\n\nIt took # of # as (RFC 8446, says.\nSo.\n";
+    let expected = "https://127.0.0.1:#/ TLS 1.3\n\n→ x\nskipped\n\nIt took # of # as (RFC 9846, says.\nSo.\n";
     assert_eq!(without_figures(page), expected);
 }

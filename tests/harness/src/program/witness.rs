@@ -1,4 +1,4 @@
-//! The server's own account, held against ours (CONTRACT: witnesses in tests).
+//! The server's own account, held against ours.
 
 use std::collections::HashMap;
 
