@@ -137,7 +137,7 @@ fn examine(world: &mut World, arguments: &JudgeArguments) -> Verdict {
 }
 
 fn tell(examination: &mut Examination, request: Request, answer: &world::Connected) {
-    let answer = Answer { outcome: answer.outcome.into(), key: answer.key.as_deref(), now: answer.now, gives_session: true };
+    let answer = Answer { outcome: answer.outcome.into(), key: answer.key.as_deref(), now: answer.now, sessions: 1 };
     examination.answer(request, answer);
 }
 

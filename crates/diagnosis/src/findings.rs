@@ -1,21 +1,26 @@
 //! What a measurement shows, by the rules of the causes.
 
-pub(crate) mod accepted_sometimes;
-
 use reprise_model::document::{Confidence, Finding, Severity};
 
 use reprise_model::Version;
 
 use crate::causes::{Cause, rules};
+use crate::judged;
 use crate::series::Case;
 use crate::verdict::worst_first;
 
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
 pub fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|rule| rule.findings(case)).collect();
+    let mut findings = judged::findings(case);
+    findings.extend(of_rules(case));
     worst_first(&mut findings);
     findings
+}
+
+/// What the rules of measurements find, without the judge.
+pub(crate) fn of_rules(case: &Case<'_>) -> impl Iterator<Item = Finding> {
+    rules(|cause| cause.measured).flat_map(|rule| rule.findings(case))
 }
 
 impl Case<'_> {

@@ -16,7 +16,7 @@ mod client;
 mod diagnose;
 pub mod figures;
 mod findings;
-mod nodes;
+mod judged;
 pub mod savings;
 mod series;
 mod verdict;

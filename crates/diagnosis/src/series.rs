@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use reprise_judge::Cause as Judged;
 use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
-use reprise_model::{Asked, Facts, Kind, Observation, PskMode, Purpose, Version};
+use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Phase, PskMode, Purpose, Version};
+
+use reprise_probe::diagnose::Judgement;
 
 use crate::figures::connections;
+use crate::judged;
+use crate::savings::{Saving, saving};
 
 /// What findings are drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +25,20 @@ pub struct Case<'a> {
     pub psk_modes: &'a [PskMode],
     /// The processor time that a full handshake takes beyond a resumed one, of the versions of which that was measured.
     pub cpu_costs: &'a [(Version, CpuCost)],
+    /// What the judge concludes of the mechanisms for which it chose connections.
+    pub judgements: &'a [Judgement],
 }
 
 impl<'a> Case<'a> {
     /// That of one version.
     pub fn cpu_cost(&self, version: Version) -> Option<CpuCost> {
         self.cpu_costs.iter().find(|(known, _)| *known == version).map(|(_, cost)| *cost)
+    }
+
+    /// What the judge concludes of this mechanism, whoever chose the connections.
+    pub(crate) fn judgement(&self, asked: Asked) -> Judgement {
+        let examined = self.judgements.iter().find(|judgement| judgement.asked == asked);
+        examined.cloned().unwrap_or_else(|| judged::judgement(self.observations, asked))
     }
 
     /// The counted connections that completed.
@@ -38,6 +51,13 @@ impl<'a> Case<'a> {
     pub fn full_handshakes(&self, version: Version) -> Vec<&'a Facts> {
         let is_full = |facts: &&Facts| (facts.version, facts.kind) == (version, Kind::Full);
         self.samples().map(|(_, facts)| facts).filter(is_full).collect()
+    }
+
+    /// What the refusals of these connections cost one of them on average, where it is shown that resuming saves anything.
+    pub(crate) fn average_cost(&self, series: &Series<'_>) -> Option<Nanos> {
+        let run = self.figures.run(series.asked.tls, series.asked.kind)?;
+        let saved = saving(self.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
+        Some(Nanos((saved.0 as f64 * series.refusals() as f64 / series.count() as f64).round() as u64))
     }
 
     /// All of them, by what was asked for.
@@ -116,17 +136,46 @@ impl Series<'_> {
         self.refusals() > 0 && self.with(|facts| facts.kind != Kind::Full) == 0
     }
 
+    /// Whether sessions were offered and none was accepted, nor in connections that the judge chose.
+    pub(crate) fn is_never_accepted(&self, case: &Case<'_>) -> bool {
+        let judgement = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
+        self.is_all_refused() && judgement.is_none_or(Judgement::is_steady) && !self.ever_resumes(case)
+    }
+
     /// "100 of 100 connections that offered one ended in a full handshake".
-    pub fn refusal(&self) -> String {
-        format!("{} of {} that offered one ended in a full handshake", self.refusals(), connections(self.offered()))
+    pub(crate) fn refusal(&self, case: &Case<'_>) -> String {
+        let examined = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
+        let all = examined.map(|judgement| judgement.observations.iter().filter(|seen| seen.is_refusal()).count() as u64);
+        let (refused, offered) = all.map_or((self.refusals(), self.offered()), |all| (all, all));
+        format!("{refused} of {} that offered one ended in a full handshake", connections(offered))
+    }
+
+    /// Whether one of these was resumed, or one that the judge chose.
+    pub(crate) fn ever_resumes(&self, case: &Case<'_>) -> bool {
+        let examined = case.judgements.iter().filter(|judgement| judgement.asked == self.asked);
+        let mut chosen = examined.flat_map(|judgement| &judgement.observations);
+        self.as_asked() > 0 || chosen.any(|seen| seen.asked == self.asked && seen.kind() == Some(self.asked.kind))
     }
 
     /// How likely it is that sessions are never accepted where every one of these was refused. One node of several, or a moment
     /// in which keys changed, refuses a few just as well.
-    pub fn confidence_of_refusal(&self) -> Confidence {
-        if self.refusals() < FEWEST { Confidence::Possible } else { Confidence::Likely }
+    pub(crate) fn confidence_of_refusal(&self, case: &Case<'_>) -> Confidence {
+        let judgement = case.judgement(self.asked);
+        let is_offered = |seen: &Observation| seen.distance().is_some() && seen.asked == self.asked;
+        if !judgement.observations.iter().any(is_offered) {
+            // Nothing is known of where the sessions came from.
+            return if self.refusals() < FEWEST { Confidence::Possible } else { Confidence::Likely };
+        }
+        match judgement.of(Judged::NeverAccepted) {
+            Some(conclusion) if conclusion.confidence == reprise_judge::Confidence::Certain => Confidence::Certain,
+            _ if judgement.never_accepted >= LIKELY => Confidence::Likely,
+            _ => Confidence::Possible,
+        }
     }
 }
+
+/// The odds from which on a cause is likely.
+const LIKELY: f64 = 20.0;
 
 /// From how many connections on their share tells anything: chance alone moves six by two or three.
 pub(crate) const FEWEST: u64 = 6;

@@ -118,7 +118,7 @@ impl Example {
     /// What findings are drawn from.
     pub fn case(&self) -> Case<'_> {
         let Self { document, observations, keeps_alive, psk_modes } = self;
-        Case { observations, figures: document, keeps_alive: *keeps_alive, psk_modes, cpu_costs: &[] }
+        Case { observations, figures: document, keeps_alive: *keeps_alive, psk_modes, cpu_costs: &[], judgements: &[] }
     }
 
     /// So many of the last run's hundred ended in full handshakes.
@@ -190,7 +190,10 @@ impl Example {
 
     /// The only finding of the cause's rule; `None` where there is none.
     pub fn only(&self, cause: &Cause) -> Option<Finding> {
-        let mut findings = cause.measured.unwrap().find.findings(&self.case());
+        let mut findings = match cause.measured {
+            Some(rule) => rule.find.findings(&self.case()),
+            None => crate::judged::findings(&self.case()).into_iter().filter(|it| it.id == cause.slug).collect(),
+        };
         assert!(findings.len() < 2, "{findings:?}");
         findings.pop()
     }

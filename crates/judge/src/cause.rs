@@ -1,5 +1,7 @@
 //! What a hypothesis may say is wrong.
 
+use crate::attempt::Variation;
+
 /// A reason why sessions are not resumed, or connections fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -61,6 +63,16 @@ impl Cause {
         Self::ChainCap,
         Self::Unknown,
     ];
+
+    /// What has to be changed in a connection to see what a session is bound to; `None` of other causes.
+    pub(crate) fn bound_by(self) -> Option<Variation> {
+        match self {
+            Self::BoundToName => Some(Variation::Name),
+            Self::BoundToSuite => Some(Variation::Suite),
+            Self::BoundToCertificate => Some(Variation::Certificate),
+            _ => None,
+        }
+    }
 
     /// The name of the finding, `hidden-nodes`.
     pub fn slug(self) -> &'static str {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::attempt::{Attempt, Offered, Outcome, Seen, UNEXPLAINED_KEY, Variation, likelihood};
 use crate::cause::Cause;
 use crate::hypothesis::Hypothesis;
-use crate::memory::{Capacity, Lifetime, Memory};
+use crate::memory::{Capacity, Evicts, Lifetime, Memory};
 use crate::one_node::KeyNames;
 use crate::restarts::Restarts;
 use crate::rotations::Rotations;
@@ -186,7 +186,10 @@ fn the_pass_sums_over_every_phase_of_a_rotation() {
 fn a_store_remembers_what_it_says() {
     let perfect = Memory::PERFECT;
     let lifetime = |lifetime| Memory { lifetime, ..perfect };
-    let holding = |sessions, others_a_second| Memory { capacity: Some(Capacity { sessions, others_a_second }), ..perfect };
+    let holding = |sessions, others_a_second| Memory {
+        capacity: Some(Capacity { sessions, others_a_second, evicts: Evicts::Oldest }),
+        ..perfect
+    };
     let offered = Offered { from: 0, age: 1.0, others: 3, used: 1, depth: 2 };
     let cases = [
         (perfect, offered, 1.0),

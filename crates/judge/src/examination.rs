@@ -39,8 +39,8 @@ pub struct Answer<'a> {
     pub key: Option<&'a str>,
     /// When it was made, in seconds of any clock.
     pub now: f64,
-    /// Whether it gave a session that can be offered.
-    pub gives_session: bool,
+    /// How many sessions it gave, the last of which can be offered.
+    pub sessions: usize,
 }
 
 /// What an examination says.
@@ -109,6 +109,8 @@ pub struct Examination {
     /// How many connections there were when all became clear.
     clear_since: Option<usize>,
     is_over: bool,
+    /// What may be changed in a connection.
+    changes: &'static [Variation],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,11 +120,20 @@ struct Session {
     used: usize,
     offered: usize,
     is_plain: bool,
+    /// How many its connection gave.
+    given: usize,
 }
 
 impl Examination {
     /// Of a server of which nothing is known.
     pub fn new(budget: Budget) -> Self {
+        let planned = OPENING.iter().rev().copied().collect();
+        Self { planned, changes: &Variation::CHANGES, ..Self::of_what_is_known(budget) }
+    }
+
+    /// Of a server with which connections were made before, in the order of time: they are to be answered first. Nothing is
+    /// changed in the connections that it asks for.
+    pub fn of_what_is_known(budget: Budget) -> Self {
         Self {
             judge: Judge::new(),
             budget,
@@ -132,14 +143,20 @@ impl Examination {
             now: 0.0,
             pace: 0.03,
             quick_pace: None,
-            planned: OPENING.iter().rev().copied().collect(),
+            planned: Vec::new(),
             first_of_experiment: 0,
             last_offered: None,
             variations: HashMap::new(),
             series: [0; SERIES.len()],
             clear_since: None,
             is_over: false,
+            changes: &[],
         }
+    }
+
+    /// Allows so much from now on.
+    pub fn allow(&mut self, budget: Budget) {
+        self.budget = budget;
     }
 
     /// The hypotheses, after all that was answered.
@@ -205,33 +222,17 @@ impl Examination {
             used: 0,
             offered: 0,
             is_plain: request.variation == Variation::Plain,
+            given: answer.sessions,
         };
-        let gives_session = answer.gives_session && answer.outcome != Outcome::Failed;
+        let gives_session = answer.sessions > 0 && answer.outcome != Outcome::Failed;
         self.sessions.push(gives_session.then_some(session));
         self.now = at;
     }
 
     /// What is more likely than not, the likeliest first.
     pub fn conclusions(&self) -> Vec<Conclusion> {
-        let posterior = self.judge.posterior();
         let is_confirmed = self.clear_since.is_some_and(|since| self.sessions.len() >= since + CONFIRMING);
-        let mut all = Vec::new();
-        for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
-            let odds_of_all = odds(&posterior, Causes::of(causes));
-            let likeliest = causes.iter().max_by(|a, b| {
-                let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
-                a.total_cmp(&b)
-            });
-            let confidence = match odds_of_all {
-                odds if odds >= CERTAIN && is_confirmed => Confidence::Certain,
-                odds if odds >= LIKELY => Confidence::Likely,
-                odds if odds >= 1.0 => Confidence::Possible,
-                _ => continue,
-            };
-            all.extend(likeliest.map(|cause| Conclusion { cause: *cause, confidence, odds: odds_of_all }));
-        }
-        all.sort_by(|a: &Conclusion, b| b.odds.total_cmp(&a.odds));
-        all
+        conclusions(&self.judge, is_confirmed)
     }
 
     fn learn_pace(&mut self, after: Option<f64>, gap: f64) {
@@ -256,7 +257,7 @@ impl Examination {
         let attention = if self.clear_since.is_some() { confirming } else { searching };
         let mut rivals = Rivals::new(&self.judge, &posterior, attention);
         let (mut best, mut most) = (None, LEAST_GAIN);
-        for step in singles() {
+        for step in singles().into_iter().filter(|step| self.may_make(step.variation)) {
             let wait = step.after.unwrap_or(0.0);
             let Some(attempt) = self.foresee(step).filter(|_| self.now + wait <= self.budget.seconds) else { continue };
             let worth = rivals.gain(&attempt) / (1.2 + 0.7 * wait);
@@ -271,7 +272,13 @@ impl Examination {
             self.planned.extend(SERIES[place].steps.iter().rev());
             return;
         }
-        self.planned.extend(best);
+        // Where all looks clear, further connections still have to show it.
+        let is_confirming = self.sessions.len() < LEAST || self.clear_since.is_some();
+        let next = Pick::Ago(1 + self.sessions.len() % 3);
+        let further = || [next, Pick::Ago(1), Pick::None].map(|session| Step { session, ..Step::PLAIN });
+        let further = || further().into_iter().find(|step| self.foresee(*step).is_some());
+        let step = best.or_else(|| is_confirming.then(further).flatten());
+        self.planned.extend(step);
     }
 
     /// The series that was made least often among those that tell of an open cause.
@@ -293,13 +300,22 @@ impl Examination {
     fn is_decided(&mut self, posterior: &[(Causes, f64)]) -> bool {
         let made = self.sessions.len();
         let is_clear = made >= LEAST
-            && groups().all(|causes| {
+            && groups().filter(|causes| self.can_tell(causes)).all(|causes| {
                 let odds = odds(posterior, Causes::of(causes));
                 odds > CLEAR || causes.iter().all(|cause| odds < absent_below(*cause))
             });
         self.clear_since = if is_clear { self.clear_since.or(Some(made)) } else { None };
         let is_healthy = most_probable(posterior) == Causes::NONE;
         self.clear_since.is_some_and(|since| is_healthy || made >= since + CONFIRMING)
+    }
+
+    fn may_make(&self, variation: Variation) -> bool {
+        variation == Variation::Plain || self.changes.contains(&variation)
+    }
+
+    /// Whether connections that may be made tell anything of these causes.
+    fn can_tell(&self, causes: &[Cause]) -> bool {
+        causes.iter().all(|cause| cause.bound_by().is_none_or(|variation| self.may_make(variation)))
     }
 
     /// The attempt that this step would be; `None` where there is no such session, or it was offered often enough.
@@ -345,9 +361,37 @@ impl Examination {
 
     fn offered(&self, from: usize, at: f64) -> Option<Offered> {
         let session = self.sessions.get(from).copied().flatten()?;
-        let others = self.sessions.iter().skip(from + 1).flatten().count();
+        let others = self.sessions.iter().skip(from + 1).flatten().map(|session| session.given).sum();
         Some(Offered { from, age: at - session.born, others, used: session.used, depth: session.depth })
     }
+}
+
+impl Judge {
+    /// What is more likely than not, the likeliest first. None is certain: no connection was chosen to confirm it.
+    pub fn conclusions(&self) -> Vec<Conclusion> {
+        conclusions(self, false)
+    }
+}
+
+fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> {
+    let posterior = judge.posterior();
+    let mut all = Vec::new();
+    for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
+        let odds_of_all = odds(&posterior, Causes::of(causes));
+        let likeliest = causes.iter().max_by(|a, b| {
+            let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
+            a.total_cmp(&b)
+        });
+        let confidence = match odds_of_all {
+            odds if odds >= CERTAIN && is_confirmed => Confidence::Certain,
+            odds if odds >= LIKELY => Confidence::Likely,
+            odds if odds >= 1.0 => Confidence::Possible,
+            _ => continue,
+        };
+        all.extend(likeliest.map(|cause| Conclusion { cause: *cause, confidence, odds: odds_of_all }));
+    }
+    all.sort_by(|a: &Conclusion, b| b.odds.total_cmp(&a.odds));
+    all
 }
 
 /// Causes that are decided together.

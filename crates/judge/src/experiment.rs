@@ -12,6 +12,11 @@ pub(crate) struct Step {
     pub(crate) after: Option<f64>,
 }
 
+impl Step {
+    /// A full handshake, at once.
+    pub(crate) const PLAIN: Self = step(Pick::None);
+}
+
 /// Which session is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
@@ -63,11 +68,15 @@ pub(crate) fn singles() -> Vec<Step> {
     all
 }
 
-const FULL: Step = step(Pick::None);
+const FULL: Step = Step::PLAIN;
 const FIRST: Step = after(QUICK, step(Pick::First));
 
 /// What is made where no single connection shows much.
 pub(crate) const SERIES: &[Series] = &[
+    Series {
+        tells: &[Cause::Capacity],
+        steps: &[FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, step(Pick::First)],
+    },
     Series {
         tells: &[Cause::Restart, Cause::Rotation, Cause::Lifetime],
         steps: &[FULL, after(0.4, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],
@@ -77,10 +86,6 @@ pub(crate) const SERIES: &[Series] = &[
         steps: &[FULL, after(1.2, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],
     },
     Series { tells: &[Cause::RateLimit, Cause::SingleUse], steps: &[FULL, FIRST, FIRST, FIRST, FIRST] },
-    Series {
-        tells: &[Cause::Capacity],
-        steps: &[FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, step(Pick::First)],
-    },
     Series {
         tells: &[Cause::Restart, Cause::Rotation, Cause::Lifetime],
         steps: &[FULL, after(3.0, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],

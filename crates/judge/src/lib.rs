@@ -15,7 +15,7 @@
 //! let mut now = 0.0;
 //! while let Some(request) = examination.next_request() {
 //!     now += request.after.unwrap_or(0.03);
-//!     examination.answer(request, Answer { outcome: Outcome::Full, key: Some("a"), now, gives_session: true });
+//!     examination.answer(request, Answer { outcome: Outcome::Full, key: Some("a"), now, sessions: 1 });
 //! }
 //! let conclusions = examination.conclusions();
 //! assert_eq!((conclusions[0].cause, conclusions[0].confidence), (Cause::NeverAccepted, Confidence::Certain));

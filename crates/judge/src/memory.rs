@@ -37,6 +37,17 @@ pub(crate) enum Lifetime {
 pub(crate) struct Capacity {
     pub(crate) sessions: f64,
     pub(crate) others_a_second: f64,
+    /// Which one goes when another comes.
+    pub(crate) evicts: Evicts,
+}
+
+/// Which session goes when there is no room for another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Evicts {
+    /// The one that was given first.
+    Oldest,
+    /// Any: the place of a session follows from a hash of its ID, as in Apache's shmcb.
+    Any,
 }
 
 impl Memory {
@@ -85,8 +96,12 @@ impl Lifetime {
 }
 
 impl Capacity {
-    /// The probability that fewer than there is room for came since: a Poisson number, by its normal approximation.
+    /// The probability that fewer than there is room for came since: a Poisson number, by its normal approximation. Where any
+    /// goes, each that came had the same chance to take its place.
     fn keeps(self, offered: &Offered) -> f64 {
+        if matches!(self.evicts, Evicts::Any) {
+            return (-(offered.others as f64 + self.others_a_second * offered.age) / self.sessions).exp();
+        }
         let room = self.sessions - offered.others as f64;
         let mean = self.others_a_second * offered.age;
         if mean <= 0.0 {

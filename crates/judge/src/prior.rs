@@ -6,7 +6,7 @@
 use crate::attempt::Variation;
 use crate::cause::Cause;
 use crate::hypothesis::{Hypothesis, RateLimit};
-use crate::memory::{Capacity, Lifetime, Memory};
+use crate::memory::{Capacity, Evicts, Lifetime, Memory};
 use crate::route::Route;
 
 use Cause::{
@@ -68,7 +68,11 @@ fn living(seconds: f64) -> Memory {
 }
 
 fn holding(sessions: u32, others_a_second: f64) -> Memory {
-    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second }), ..PERFECT }
+    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second, evicts: Evicts::Oldest }), ..PERFECT }
+}
+
+fn hashing(sessions: u32, others_a_second: f64) -> Memory {
+    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second, evicts: Evicts::Any }), ..PERFECT }
 }
 
 const ONCE: Memory = Memory { is_single_use: true, ..PERFECT };
@@ -96,6 +100,8 @@ fn one_node() -> Vec<Hypothesis> {
     let small = |count: &u32, others: f64| (f64::from(*count) / others, of(TooSmall, holding(*count, others)));
     let all_small = capacities.iter().flat_map(|count| others().map(move |others| small(count, others)));
     all.extend(shared_by_seconds(0.05, all_small));
+    let hashed = |count: u32| TRAFFIC.map(|others| of(TooSmall, hashing(count, others)));
+    all.extend(shared(0.01, [2, 3, 4, 6, 8, 12, 16, 24, 32, 48].into_iter().flat_map(hashed)));
     all.extend(shared(0.03, [of(SingleUse, ONCE)]));
     for (variation, cause) in BOUND {
         let pair = |other: Cause, memory: Memory| {

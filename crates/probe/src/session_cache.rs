@@ -113,7 +113,7 @@ impl SessionCache {
 }
 
 /// Whether a connection that asks for this may offer it now.
-fn serves(held: &HeldSession, asked: Asked, now: Nanos) -> bool {
+pub(crate) fn serves(held: &HeldSession, asked: Asked, now: Nanos) -> bool {
     match (&held.session, asked.kind) {
         (Session::Tls13(ticket), Kind::Ticket | Kind::Early) => asked.tls == Version::Tls13 && !ticket.is_expired(now),
         (Session::Tls12(session), Kind::Ticket) => session.ticket.is_some() && !session.is_expired(now),

@@ -39,8 +39,9 @@ pub fn measure_document(
     observations.sort_unstable_by_key(|seen| seen.index);
     let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
     let psk_modes = &options.tls13.psk_modes;
-    document.findings =
-        findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes, cpu_costs: &[] });
+    let case =
+        Case { observations: &observations, figures: &document, keeps_alive, psk_modes, cpu_costs: &[], judgements: &[] };
+    document.findings = findings(&case);
     document
 }
 

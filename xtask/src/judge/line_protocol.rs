@@ -113,8 +113,7 @@ impl<R: BufRead, W: Write> Lines<R, W> {
             let became: Became = serde_json::from_value(value.clone())
                 .with_context(|| format!("not what became of a connection: {value}"))?;
             let key = became.key.as_deref();
-            examination
-                .answer(request, Answer { outcome: became.outcome.into(), key, now: became.now, gives_session: true });
+            examination.answer(request, Answer { outcome: became.outcome.into(), key, now: became.now, sessions: 1 });
         }
         let said = examination.conclusions();
         let said = said.iter().filter(|it| it.confidence >= Confidence::Likely);

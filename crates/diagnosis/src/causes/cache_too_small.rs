@@ -1,9 +1,11 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
+use reprise_judge::Cause as Concluded;
+use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, Step};
 
-use super::{Cause, ExaminedRule, Rule, fix};
+use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
 
@@ -44,9 +46,18 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
         ),
         fix("stunnel", "sessionCacheSize = 10000", "default 1000"),
     ],
-    separated_by: &["fill"],
+    separated_by: &["history", "fill"],
     severities: &[Severity::Risk, Severity::Note],
-    confidences: &[Confidence::Likely, Confidence::Possible],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 1,
+        find: JudgedRule {
+            concludes: Concluded::Capacity,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{}: a session is gone after a few others", mechanism(judgement.asked)),
+        },
+    }),
     examined: Some(Rule { rank: 1, find: ExaminedRule::EachRun("fill", of_experiments) }),
     ..Cause::BLANK
 };

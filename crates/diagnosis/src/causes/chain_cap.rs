@@ -1,4 +1,11 @@
-use super::Cause;
+//! `chain-cap`: sessions are refused after so many resumptions since the full handshake.
+
+use reprise_judge::Cause as Concluded;
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
+
+use super::{Cause, JudgedRule, Rule};
+use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "chain-cap",
@@ -8,8 +15,9 @@ A resumption gives new tickets, and so sessions descend from one full handshake.
 lifetime be counted from that handshake, at most seven days, and some servers end it with the certificate. Then a
 full handshake is right. An alert instead is `offer-breaks-connection`.",
     seen: "\
-Not in a short run: it takes as long as the cap, a day or a week. It shows as one refused ticket after many accepted
-ones, while the ticket after it is accepted again.",
+Sessions that follow one another from one full handshake are refused after so many resumptions, each time, and accepted again after the
+next full handshake. A cap in time, a day or a week, is not seen in a short run: there it is one refused ticket
+after many accepted ones.",
     confirm: "\
 Keep a chain of sessions going from a timer, and note when it breaks:
 
@@ -18,5 +26,17 @@ reprise measure HOST --kinds ticket --session-in chain.json --session-out chain.
 ```",
     costs: "One full handshake for each lineage.",
     advice: "Nothing needs to be fixed. Where the cap is shorter than wanted, raise the session timeout, up to seven days.",
+    separated_by: &["history"],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 16,
+        find: JudgedRule {
+            concludes: Concluded::ChainCap,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |_| Severity::Note,
+            title: |judgement| format!("{}: sessions are refused after so many resumptions since the full handshake", mechanism(judgement.asked)),
+        },
+    }),
     ..Cause::BLANK
 };

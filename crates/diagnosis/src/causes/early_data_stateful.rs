@@ -51,7 +51,7 @@ Look at the length of the ticket, and at what it allows:
 const STATELESS: u16 = 100;
 
 fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
-    let is_single = single_use::shown(examined).any(|(run, _)| run.asked.tls == Version::Tls13);
+    let is_single = single_use::is_shown(examined);
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
     let tickets: Vec<_> = facts.flat_map(|facts| facts.tickets.iter().copied().collect::<Vec<_>>()).collect();
     let allowing = tickets.iter().filter(|ticket| ticket.max_early_data.is_some_and(|bytes| bytes > 0)).count();

@@ -1,13 +1,11 @@
 //! `hidden-nodes`: tickets are accepted now and then, as by nodes behind one address that do not share their keys.
 
+use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
-use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, MeasuredRule, Rule, node_certificate_differs, restart_lost_keys};
-use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
-use crate::nodes::{Sharing, sharing};
-use crate::series::{Case, Series};
+use super::{Cause, JudgedRule, Rule, node_certificate_differs};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "hidden-nodes",
@@ -16,10 +14,10 @@ pub(super) static CAUSE: Cause = Cause {
 Behind one address a balancer hands connections to several nodes or processes, and each has ticket keys of its own.
 A ticket is accepted where the connection happens to reach the node that gave it.",
     seen: "\
-Some tickets of one version are accepted and some refused, while nothing is changed. Several key names at once (the
-first 16 bytes of a ticket with OpenSSL and rustls), each accepted only where its own is in use, make it certain.
-Acceptance at exact multiples of n connections, which means n nodes taken in turn, makes it likely; anything else is
-possible. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one
+Some tickets of one version are accepted and some refused, while nothing is changed. It is likely where nodes that do not
+share (in turn, by weight, by chance, one unlike the others) explain all connections 20 times better than anything else
+does: one node that forgets, keys that change, a limit. Several key names at once (the first 16 bytes of a ticket with OpenSSL
+and rustls), each accepted only where its own is in use, make it certain. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one
 moment `restart-lost-keys`; only the session IDs failing is `id-cache-per-process`.",
     confirm: "\
 Collect the first bytes of tickets from several connections; more than one beginning means more than one key:
@@ -34,27 +32,18 @@ With n nodes taken at random, n − 1 of n connections that offer a ticket are f
 finding gives in time.",
     advice: "Give every node behind this address the same ticket keys:",
     fixes: SHARE_KEYS,
-    explained_by: &[&restart_lost_keys::CAUSE, &node_certificate_differs::CAUSE],
-    separated_by: &["resume", "resume-more", "resume-control"],
+    explained_by: &[&node_certificate_differs::CAUSE],
+    separated_by: &["resume", "history", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 5, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
+    judged: Some(Rule {
+        rank: 5,
+        find: JudgedRule {
+            concludes: Concluded::NotShared,
+            kinds: &[Kind::Ticket],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{} tickets are accepted only sometimes", judgement.asked.tls),
+        },
+    }),
     ..Cause::BLANK
 };
-
-fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
-    if !is_accepted_sometimes(tickets, Kind::Ticket) {
-        return None;
-    }
-    let sharing = sharing(case, tickets);
-    let confidence = match sharing {
-        Sharing::KeyNames(_) => Confidence::Certain,
-        Sharing::InTurn(_) => Confidence::Likely,
-        // Another finding says so.
-        Sharing::ByOrigin(_) => return None,
-        Sharing::Unknown => Confidence::Possible,
-    };
-    let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
-    let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
-    Some(explained(finding, case, tickets, sharing))
-}

@@ -1,12 +1,10 @@
 //! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
+use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
-use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, MeasuredRule, Rule, fix};
-use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
-use crate::nodes::{Sharing, sharing};
-use crate::series::{Case, Series};
+use super::{Cause, JudgedRule, Rule, fix};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "id-cache-per-process",
@@ -16,7 +14,8 @@ Sessions that the server keeps under an ID stand in the memory of one process or
 reaches another finds nothing.",
     seen: "\
 Some session IDs are accepted and some refused, while tickets, if there are any, always resume. Acceptance at exact
-multiples of n connections means n processes taken in turn. IDs that are never accepted are `id-never-accepted`;
+multiples of n connections means n processes taken in turn. It is likely where processes or nodes that do not share explain all
+connections 20 times better than anything else. IDs that are never accepted are `id-never-accepted`;
 those that die after other handshakes are `cache-too-small`.",
     confirm: "\
 Without tickets, ask several times; `New` among `Reused` says it:
@@ -47,28 +46,17 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("Node", "", "let newSession and resumeSession use a store that the cluster shares"),
         fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),
     ],
-    separated_by: &["resume-more", "burst", "resume-control"],
+    separated_by: &["resume", "history", "burst", "resume-control"],
     severities: &[Severity::Risk],
-    confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 4, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 4,
+        find: JudgedRule {
+            concludes: Concluded::NotShared,
+            kinds: &[Kind::Id],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls),
+        },
+    }),
     ..Cause::BLANK
 };
-
-fn of_measurement(case: &Case<'_>, ids: &Series<'_>) -> Option<Finding> {
-    if !is_accepted_sometimes(ids, Kind::Id) {
-        return None;
-    }
-    let series = case.conclusive_series();
-    let tickets = series.iter().find(|it| (it.asked.tls, it.asked.kind) == (ids.asked.tls, Kind::Ticket));
-    let tickets = tickets.filter(|tickets| tickets.as_asked() == tickets.count());
-    // Where tickets always work, the nodes share keys and only the cache is left.
-    let sharing = sharing(case, ids);
-    let is_in_turn = matches!(sharing, Sharing::InTurn(_));
-    let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
-    let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
-    let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
-    let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
-    let mut finding = explained(finding, case, ids, sharing);
-    finding.evidence.extend(always);
-    Some(finding)
-}

@@ -59,29 +59,29 @@ then it is a risk and not a fault.",
     explained_by: &[&vhost_directives::CAUSE, &session_too_large::CAUSE],
     separated_by: &["resume", "no-certificate-at-all"],
     severities: &[Severity::Fault, Severity::Risk],
-    confidences: &[Confidence::Likely, Confidence::Possible],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 3, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
 
 fn of_measurement(case: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
     // TLS 1.3 has none to accept.
-    if refused.asked.kind != Kind::Id || !refused.is_all_refused() {
+    if refused.asked.kind != Kind::Id || !refused.is_never_accepted(case) {
         return None;
     }
     let series = case.conclusive_series();
     let mut tickets = series.iter().filter(|it| (it.asked.tls, it.asked.kind) == (Version::Tls12, Kind::Ticket));
-    let tickets_resume = tickets.any(|it| it.as_asked() > 0);
+    let tickets_resume = tickets.any(|it| it.ever_resumes(case));
     // A ticket that resumes under the same version tells what an accepted ID would have saved.
     let ticket = case.conclusive_run(Version::Tls12, Kind::Ticket);
     let ticket = ticket.and_then(|ticket| saving(case.figures, ticket, Phase::Tls));
-    let mut evidence = vec![refused.refusal()];
+    let mut evidence = vec![refused.refusal(case)];
     if tickets_resume {
         evidence.push("Tickets of the same server resume: only clients without ticket support pay".to_owned());
     }
     let severity = if tickets_resume { Severity::Risk } else { Severity::Fault };
     let title = "TLS 1.2 session IDs are given and never accepted";
-    let finding = case.found(&CAUSE, severity, refused.confidence_of_refusal(), title).because(evidence);
+    let finding = case.found(&CAUSE, severity, refused.confidence_of_refusal(case), title).because(evidence);
     let cost_ns = ticket.filter(Saving::is_shown).map(|saving| saving.saved());
     Some(finding.costing(cost_ns).costing_cpu(case.cpu_cost(Version::Tls12)))
 }

@@ -1,4 +1,11 @@
-use super::{Cause, fix};
+//! `key-propagation-skew`: a session is refused until the other nodes know its key.
+
+use reprise_judge::Cause as Concluded;
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
+
+use super::{Cause, JudgedRule, Rule, fix};
+use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "key-propagation-skew",
@@ -7,8 +14,9 @@ pub(super) static CAUSE: Cause = Cause {
 A rotation reaches one node earlier than another. For a while some nodes give tickets under a key that others cannot
 decrypt.",
     seen: "\
-Not in a run of seconds: the newest key name is refused at some nodes for seconds or minutes, and accepted everywhere later. A
-run that falls into that time finds `hidden-nodes`, and another one later finds nothing: repeat it, or run `reprise measure --every 60s` over a rotation.",
+A session is refused as long as it is young and accepted when it is older: it takes that long until the other nodes know its
+key, or until a cache that they share has it. A rotation that reaches the nodes within minutes is not seen in a run of seconds,
+which finds `hidden-nodes` then, and nothing later: repeat it, or run `reprise measure --every 60s` over a rotation.",
     confirm: "\
 During a rotation, compare the key names that each node gives:
 
@@ -20,20 +28,32 @@ openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /d
     fixes: &[
         fix(
             "HAProxy",
-            "set ssl tls-key ID TLSKEY",
-            "on the runtime socket: a new key is first kept, and encrypts only after the next one came",
+            "",
+            "set ssl tls-key ID TLSKEY on the runtime socket: a new key is first kept, and encrypts only after the next one came",
         ),
         fix(
             "nginx",
-            "ssl_session_ticket_key previous.key; ssl_session_ticket_key next.key;",
-            "first with the new key last; when every node has it, with the new key first",
+            "",
+            "two ssl_session_ticket_key lines, first with the new key last; when every node has it, with the new key first",
         ),
         fix(
             "s2n-tls",
             "s2n_config_add_ticket_crypto_key(config, name, name_len, key, key_len, intro_time);",
             "with an intro_time that lies ahead",
         ),
-        fix("Go", "config.SetSessionTicketKeys([][32]byte{current, next})", "then with next first"),
+        fix("Go", "", "SetSessionTicketKeys with the current key and then the next one, later with the next one first"),
     ],
+    separated_by: &["history"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 15,
+        find: JudgedRule {
+            concludes: Concluded::RefusedYoung,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{}: young sessions are refused, and accepted when they are older", mechanism(judgement.asked)),
+        },
+    }),
     ..Cause::BLANK
 };

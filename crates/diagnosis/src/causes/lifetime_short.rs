@@ -1,12 +1,14 @@
 //! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
-use reprise_model::Nanos;
+use reprise_judge::Cause as Concluded;
+use reprise_model::{Kind, Nanos};
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, ExaminedRule, Rule, fix};
+use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
+use crate::judged::refused_from;
 use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -42,7 +44,16 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     ],
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
-    confidences: &[Confidence::Certain, Confidence::Possible],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 8,
+        find: JudgedRule {
+            concludes: Concluded::Lifetime,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{}: a session is refused {:.1} s after it was given", mechanism(judgement.asked), refused_from(judgement)),
+        },
+    }),
     examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };

@@ -13,7 +13,7 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
-pub(crate) use rule::{ExaminedRule, MeasuredRule, Rule, WatchedRule};
+pub(crate) use rule::{ExaminedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;
 
@@ -22,7 +22,7 @@ use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 /// Declares the module of each cause and lists the causes.
 macro_rules! causes {
     ($($name:ident,)*) => {
-        $(mod $name;)*
+        $(pub(crate) mod $name;)*
 
         static CAUSES: &[&Cause] = &[$(&$name::CAUSE),*];
     };
@@ -31,6 +31,7 @@ macro_rules! causes {
 // In the order in which an overview shows them.
 causes! {
     not_offered,
+    context_per_connection,
     id_never_accepted,
     lifetime_invalid,
     lifetime_short,
@@ -43,6 +44,8 @@ causes! {
     key_propagation_skew,
     node_certificate_differs,
     node_protocol_differs,
+    node_down,
+    rate_limited,
     cache_too_small,
     session_too_large,
     unclean_close_evicts,
@@ -123,6 +126,8 @@ pub struct Cause {
     pub(crate) separated_by: &'static [&'static str],
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
     pub(crate) explained_by: &'static [&'static Cause],
+    /// Finds it in what the judge concludes, whoever makes the connections.
+    pub(crate) judged: Option<Rule<JudgedRule>>,
     /// Finds it in the connections of a measurement, whether `measure` or `diagnose` makes them.
     pub(crate) measured: Option<Rule<MeasuredRule>>,
     /// Finds it in the experiments of `diagnose`.
@@ -200,6 +205,7 @@ impl Cause {
         confidences: &[],
         separated_by: &[],
         explained_by: &[],
+        judged: None,
         measured: None,
         examined: None,
         watched: None,
@@ -207,7 +213,7 @@ impl Cause {
 
     /// The commands that find it; none where it cannot be told from outside.
     pub fn found_by(&self) -> Vec<FoundBy> {
-        let (measure, listen) = (self.measured.is_some(), self.watched.is_some());
+        let (measure, listen) = (self.measured.is_some() || self.judged.is_some(), self.watched.is_some());
         let finds = [
             (FoundBy::Measure, measure),
             (FoundBy::Diagnose, measure || self.examined.is_some()),

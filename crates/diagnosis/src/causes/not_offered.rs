@@ -4,11 +4,10 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Version};
 
 use super::{
-    Cause, MeasuredRule, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large,
+    Cause, MeasuredRule, Rule, client_psk_mode, context_per_connection, fix, lifetime_invalid, restart_lost_keys, services, session_too_large,
     vhost_directives,
 };
 use crate::figures::connections;
-use crate::nodes::nodes_that_refuse_all;
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -84,7 +83,7 @@ client, and under TLS 1.2 one round trip more.",
     ],
     separated_by: &["resume", "no-sni-at-all", "no-certificate-at-all", "both-psk-modes"],
     severities: &[Severity::Fault, Severity::Risk],
-    confidences: &[Confidence::Likely, Confidence::Possible],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 2, find: MeasuredRule::EachVersion(of_measurement) }),
     ..Cause::BLANK
 };
@@ -96,20 +95,22 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
         return None;
     }
     let all: Vec<Series<'_>> = case.every_series().into_iter().filter(is_of_version).collect();
-    let refused = conclusive.iter().find(|series| series.asked.kind == Kind::Ticket && series.is_all_refused());
+    let is_refused = |series: &&Series<'_>| {
+        series.asked.kind == Kind::Ticket
+            && series.is_never_accepted(case)
+            && !context_per_connection::is_shown(case, series)
+    };
+    let refused = conclusive.iter().find(is_refused);
     let (title, evidence, confidence) = if let Some(refused) = refused {
         let title = format!("{version} tickets arrive and are never accepted");
-        // Nodes taken in turn accept nothing either, as long as no session comes back to the node that gave it.
-        let nodes = nodes_that_refuse_all(refused).filter(|_| !is_off_under_tls12(case));
-        let confidence = if nodes.is_some() { Confidence::Possible } else { confidence(refused) };
-        (title, evidence_of_refusal(refused, nodes), confidence)
+        (title, evidence_of_refusal(case, refused), confidence(case, refused))
     } else if all.iter().all(gives_nothing) {
         (nothing_to_resume_with(version), vec![what_was_given(&all, version)], Confidence::Likely)
     } else {
         return None;
     };
     // Where another kind of the same version resumes, most clients lose nothing now.
-    let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.as_asked() > 0);
+    let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.ever_resumes(case));
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
     Some(case.found(&CAUSE, severity, confidence, title).because(evidence))
 }
@@ -136,19 +137,19 @@ fn gives_nothing(series: &Series<'_>) -> bool {
 
 /// A TLS 1.3 ticket that is never accepted has one common reason. Under TLS 1.2 a server that has tickets switched off
 /// sends none, so there it has other reasons too: keys that change, nodes that do not share them.
-fn confidence(refused: &Series<'_>) -> Confidence {
+fn confidence(case: &Case<'_>, refused: &Series<'_>) -> Confidence {
     match refused.asked.tls {
-        Version::Tls12 => Confidence::Possible,
-        Version::Tls13 => refused.confidence_of_refusal(),
+        Version::Tls13 if is_off_under_tls12(case) => Confidence::Likely,
+        Version::Tls12 if case.judgements.is_empty() => Confidence::Possible,
+        _ => refused.confidence_of_refusal(case),
     }
 }
 
-fn evidence_of_refusal(refused: &Series<'_>, nodes: Option<u32>) -> Vec<String> {
-    let mut evidence = vec![refused.refusal()];
+fn evidence_of_refusal(case: &Case<'_>, refused: &Series<'_>) -> Vec<String> {
+    let mut evidence = vec![refused.refusal(case)];
     if refused.asked.tls == Version::Tls13 {
         evidence.push("OpenSSL servers send such tickets when both their cache and their tickets are off".to_owned());
     }
-    evidence.extend(nodes.map(|nodes| format!("So do {nodes} nodes, used in turn, that do not share their keys")));
     evidence
 }
 

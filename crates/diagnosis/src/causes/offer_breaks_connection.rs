@@ -1,5 +1,6 @@
 //! `offer-breaks-connection`: connections complete, and those that offer a session do not.
 
+use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
@@ -80,6 +81,12 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
         return None;
     }
     let all = failed.len() == Counts::of(offers.iter().copied()).offered();
+    let mut judgements = examined.case.judgements.iter();
+    let is_otherwise = judgements.any(|it| it.asked == asked && it.of(Concluded::OfferBreaks).is_none());
+    if is_otherwise && !all {
+        // A node that is down, a limit on the rate.
+        return None;
+    }
     let full_completed = full.iter().all(|seen| seen.fault.is_none());
     let (severity, confidence) = match (all, full_completed) {
         (true, true) if failed.len() >= CERTAIN => (Severity::Fault, Confidence::Certain),

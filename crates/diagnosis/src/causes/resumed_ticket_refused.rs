@@ -1,11 +1,10 @@
 //! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Kind, Observation, Origin};
 
 use super::{Cause, MeasuredRule, Rule, fix};
-use crate::findings::accepted_sometimes::{explained, is_accepted_sometimes};
-use crate::nodes::{Accepted, Sharing, sharing};
+use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -41,18 +40,69 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
-    if !is_accepted_sometimes(tickets, Kind::Ticket) {
+/// Whose tickets are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accepted {
+    /// All of a full handshake.
+    OfFull,
+    /// The last of each connection.
+    Last,
+    /// The last of a full handshake.
+    LastOfFull,
+}
+
+impl Accepted {
+    fn accepts(self, origin: Origin) -> bool {
+        let (is_of_full, is_last) = (!origin.was_resumed, origin.is_last);
+        match self {
+            Self::OfFull => is_of_full,
+            Self::Last => is_last,
+            Self::LastOfFull => is_of_full && is_last,
+        }
+    }
+}
+
+/// Chance alone separates accepted tickets from refused ones so exactly less often than this.
+const CHANCE: f64 = 1e-4;
+/// The most nodes in turn that could do the same.
+const MOST_NODES: u32 = 32;
+
+/// Whether it explains what became of these tickets.
+pub(crate) fn is_shown(tickets: &Series<'_>) -> bool {
+    accepted(tickets).is_some()
+}
+
+/// What separates the tickets that are accepted from those that are not, where nodes in turn do not.
+fn accepted(tickets: &Series<'_>) -> Option<Accepted> {
+    let offer = |seen: &Observation| {
+        let offered = seen.offered.filter(|_| seen.facts().is_some_and(|facts| facts.session_offered))?;
+        Some((seen.distance()?, offered.origin?, !seen.is_refusal()))
+    };
+    let offers: Vec<(u32, Origin, bool)> = tickets.completed.iter().filter_map(|(seen, _)| offer(seen)).collect();
+    let all = offers.len() as f64;
+    let accepted = offers.iter().filter(|(.., is_accepted)| *is_accepted).count() as f64;
+    let refused = all - accepted;
+    let chance = (accepted / all).powf(accepted) * (refused / all).powf(refused);
+    let is_in_turn = |nodes: u32| offers.iter().all(|(distance, _, is_accepted)| (distance % nodes == 0) == *is_accepted);
+    if accepted == 0.0 || refused == 0.0 || chance > CHANCE || (2..=MOST_NODES).any(is_in_turn) {
         return None;
     }
-    let sharing = sharing(case, tickets);
-    let Sharing::ByOrigin(accepted) = sharing else { return None };
-    let refused = match accepted {
-        Accepted::OfFull => "that a resumed connection gives",
-        Accepted::Last => "other than the last of a connection",
-        Accepted::LastOfFull => "other than the last of a full handshake",
+    let separates = |it: &Accepted| offers.iter().all(|(_, origin, is_accepted)| it.accepts(*origin) == *is_accepted);
+    [Accepted::OfFull, Accepted::Last, Accepted::LastOfFull].into_iter().find(separates)
+}
+
+fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+    if tickets.asked.kind != Kind::Ticket {
+        return None;
+    }
+    let (refused, accepted) = match accepted(tickets)? {
+        Accepted::OfFull => ("that a resumed connection gives", "given by a full handshake"),
+        Accepted::Last => ("other than the last of a connection", "the last that its connection gave"),
+        Accepted::LastOfFull => ("other than the last of a full handshake", "the last that a full handshake gave"),
     };
     let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
-    let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title);
-    Some(explained(finding, case, tickets, sharing))
+    let counted = format!("{} of {} that offered one resumed", tickets.as_asked(), connections(tickets.offered()));
+    let evidence = [counted, format!("Accepted exactly where it was {accepted}")];
+    let finding = case.found(&CAUSE, Severity::Fault, Confidence::Likely, title).because(evidence);
+    Some(finding.costing(case.average_cost(tickets)).costing_cpu(case.cpu_cost(tickets.asked.tls)))
 }

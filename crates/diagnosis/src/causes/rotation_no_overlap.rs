@@ -1,4 +1,11 @@
-use super::{Cause, fix};
+//! `rotation-no-overlap`: ticket keys change again and again, and the key before is not kept.
+
+use reprise_judge::Cause as Concluded;
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
+
+use super::{Cause, JudgedRule, Rule, fix};
+use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "rotation-no-overlap",
@@ -8,7 +15,7 @@ The key that encrypts tickets was replaced, and the old one was not kept to decr
 rotation; it works without loss only if the old key stays for as long as its tickets live.",
     seen: "\
 Every ticket older than one moment is refused and every younger one accepted, with a new key name from that moment
-on. A short run meets the moment by chance, and then says `restart-lost-keys`, which looks the same. To distinguish them, compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
+on. Where that happens every few seconds, a run sees it happen again; one change alone looks like a restart (`restart-lost-keys`). To distinguish them, compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
 rotation and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session before and offer it after the rotation:
@@ -42,6 +49,17 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
         ),
         fix("Node", "server.setTicketKeys(keys)", "holds one key: use one period longer than the tickets' life"),
     ],
-    separated_by: &["patience"],
+    separated_by: &["history", "patience"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 14,
+        find: JudgedRule {
+            concludes: Concluded::Rotation,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |_| Severity::Risk,
+            title: |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked)),
+        },
+    }),
     ..Cause::BLANK
 };

@@ -1,8 +1,9 @@
 //! What finds a cause: a function, and what that function is asked about at a time.
 
-use reprise_model::Version;
-use reprise_model::document::Finding;
-use reprise_probe::diagnose::ExperimentRun;
+use reprise_judge::Cause as Conclusion;
+use reprise_model::document::{Finding, Severity};
+use reprise_model::{Asked, Kind, Version};
+use reprise_probe::diagnose::{ExperimentRun, Judgement};
 
 use crate::client::ClientCase;
 use crate::diagnose::Examined;
@@ -28,6 +29,17 @@ pub(crate) enum MeasuredRule {
     EachSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
     /// Asked about the same without error pages, from which nothing about resumption can be concluded.
     EachConclusiveSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
+}
+
+/// What the judge concludes of one mechanism.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JudgedRule {
+    /// What it has to conclude.
+    pub(crate) concludes: Conclusion,
+    /// Of sessions of these kinds.
+    pub(crate) kinds: &'static [Kind],
+    pub(crate) severity: fn(Asked) -> Severity,
+    pub(crate) title: fn(&Judgement) -> String,
 }
 
 /// What the experiments with a server show of a cause.

@@ -1,12 +1,13 @@
 //! `single-use`: a session resumes once, and is refused when it is offered again. Under TLS 1.3 that is how tickets are meant to
 //! be used (RFC 9846 §C.4); under TLS 1.2 it surprises.
 
-use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
+use reprise_judge::Cause as Concluded;
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, ExaminedRule, Rule};
-use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
+use super::{Cause, JudgedRule, Rule};
+use crate::diagnose::examined::{Examined, is_tls13, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "single-use",
@@ -31,31 +32,23 @@ Nothing for a client that takes the newest ticket each time. A client with more 
 makes full handshakes.",
     advice: "Give more tickets for each handshake, and let clients ask for as many as they need (RFC 9149):",
     fixes: MORE_TICKETS,
-    separated_by: &["second-use"],
+    separated_by: &["history"],
     severities: &[Severity::Risk, Severity::Note],
-    confidences: &[Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 17, find: ExaminedRule::Several(of_experiments) }),
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(Rule {
+        rank: 17,
+        find: JudgedRule {
+            concludes: Concluded::SingleUse,
+            kinds: &[Kind::Ticket, Kind::Id],
+            severity: |asked| if is_tls13(asked) { Severity::Note } else { Severity::Risk },
+            title: |judgement| format!("A session of {} is accepted only once", mechanism(judgement.asked)),
+        },
+    }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
-    shown(examined).map(|(run, confidence)| finding(examined, run, confidence)).collect()
-}
-
-/// Where a session resumed once, and was refused each time after.
-pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = (&'a ExperimentRun, Confidence)> {
-    let serves_once = |seen: &[ProbeRecord]| {
-        let again: Vec<&ProbeRecord> = seen.iter().filter(|seen| seen.step == Step::Again).collect();
-        again.len() >= 2 && again.iter().all(|seen| came(seen) == Some(ResumptionOutcome::Refused))
-    };
-    let runs = examined.runs("second-use").filter(|run| examined.always_resumes(run.asked));
-    runs.filter_map(move |run| Some((run, Examined::each_time(run, serves_once)?)))
-}
-
-fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence) -> Finding {
-    let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
-    let title = format!("A session of {} is accepted only once", mechanism(run.asked));
-    let offered = run.all().filter(|seen| seen.observation.offered.is_some());
-    let finding = CAUSE.finding(severity, confidence, title).because(by_outcome(offered)).by_design();
-    examined.priced(finding, run.asked.tls)
+/// Whether the judge concludes it of TLS 1.3 tickets.
+pub(super) fn is_shown(examined: &Examined<'_>) -> bool {
+    let judgements = examined.case.judgements.iter();
+    judgements.filter(|it| is_tls13(it.asked)).any(|it| it.of(Concluded::SingleUse).is_some())
 }

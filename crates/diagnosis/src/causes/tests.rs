@@ -53,10 +53,12 @@ fn a_cause_has_every_level_that_its_rules_name() {
         let rules: Vec<&str> = text.lines().filter(|line| !says_levels(line)).collect();
         let rules = rules.join("\n").replace("!= Severity::", "").replace("== Severity::", "");
         let severities = Severity::ALL.into_iter().filter(|it| rules.contains(&format!("Severity::{it:?}")));
+        let judged = cause.judged.is_some()
+            || (rules.contains("confidence_of_refusal(") && !rules.contains(".max(Confidence::Likely)"));
         let computed = LIKELY_OR_POSSIBLE.iter().any(|name| rules.contains(name));
-        let confidences = Confidence::ALL
-            .into_iter()
-            .filter(|it| rules.contains(&format!("Confidence::{it:?}")) || (computed && *it != Confidence::Certain));
+        let confidences = Confidence::ALL.into_iter().filter(|it| {
+            rules.contains(&format!("Confidence::{it:?}")) || (computed && *it != Confidence::Certain) || judged
+        });
         assert_eq!(cause.severities, severities.collect::<Vec<_>>(), "{}", cause.slug);
         assert_eq!(cause.confidences, confidences.collect::<Vec<_>>(), "{}", cause.slug);
     }

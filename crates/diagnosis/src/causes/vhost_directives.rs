@@ -52,8 +52,8 @@ fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Findin
     let resumes_without = examined.gains(run);
     let plain = examined.plain(run.asked);
     let with = Counts::of(plain.iter().copied());
-    // Connections that fail have another cause.
-    if with.failed > 0 {
+    // Connections that fail have another cause, and so have sessions that are accepted sometimes.
+    if with.failed > 0 || !examined.is_steady(run.asked) {
         return None;
     }
     // Given by the block of the name, and looked up in that of the listener.

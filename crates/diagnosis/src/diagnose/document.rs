@@ -37,7 +37,8 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
     let psk_modes = &options.tls13.psk_modes;
     let cpu_costs = &processor_time::of_versions(examination);
-    let case = Case { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs };
+    let judgements = &examination.judgements;
+    let case = Case { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements };
     let examined = Examined { case, examination };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let found = if reached { findings(&examined) } else { Vec::new() };
@@ -101,7 +102,7 @@ fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str
 fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
     let of = |run: &ExperimentRun| {
         let plain = examined.plain(run.asked);
-        let counts = Counts::of(plain.iter().copied());
+        let counts = Counts::of(plain.iter().copied().chain(examined.chosen(run.asked)));
         let gives = |observation: &Observation| {
             observation.facts().is_some_and(|facts| match run.asked.kind {
                 Kind::Id => facts.session_id_given,

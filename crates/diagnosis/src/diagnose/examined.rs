@@ -1,11 +1,12 @@
 //! What rules ask of the experiments.
 
+use std::collections::BTreeSet;
+
 use reprise_model::document::{Confidence, Finding};
 use reprise_model::{Asked, FaultName, Kind, Nanos, Version};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
 use crate::figures::means;
-use crate::findings::accepted_sometimes::is_accepted_sometimes;
 use crate::savings::{Saving, best_resumption};
 use crate::series::Case;
 
@@ -76,10 +77,28 @@ impl<'a> Examined<'a> {
         seen.filter(|seen| seen.step == Step::Resume(Variation::Plain)).collect()
     }
 
-    /// Whether a session of this mechanism, offered as it was given, was never refused.
+    /// Those that the judge chose and that offered a session for the first time.
+    pub(crate) fn chosen(&self, asked: Asked) -> Vec<&'a ProbeRecord> {
+        let mut offered: BTreeSet<u32> = BTreeSet::new();
+        let runs = self.examination.runs.iter().filter(|run| run.asked == asked);
+        let seen = runs.filter(|run| run.experiment.is_plain() || run.experiment.is_chosen()).flat_map(|run| &run.seen);
+        let is_first = |seen: &&ProbeRecord| {
+            let origin = seen.observation.offered.and_then(|offered| offered.origin);
+            origin.is_some_and(|origin| offered.insert(origin.index)) && seen.step == Step::Chosen
+        };
+        seen.filter(is_first).collect()
+    }
+
+    /// Whether a session of this mechanism, offered as it was given, was never refused, and the judge knows of no reason why the
+    /// next should be.
     pub(crate) fn always_resumes(&self, asked: Asked) -> bool {
         let counts = Counts::of(self.plain(asked));
-        counts.resumed > 0 && counts.resumed == counts.offered()
+        counts.resumed > 0 && counts.resumed == counts.offered() && self.is_steady(asked)
+    }
+
+    /// Whether what becomes of a session depends on nothing but the offer, as far as the judge knows.
+    pub(crate) fn is_steady(&self, asked: Asked) -> bool {
+        self.case.judgements.iter().all(|judgement| judgement.asked != asked || judgement.is_steady())
     }
 
     /// How sure a rule may be of a difference that an experiment shows. It has to be there each time that the experiment was
@@ -90,25 +109,20 @@ impl<'a> Examined<'a> {
         is_there.then_some(confidence)
     }
 
-    /// The same of sessions that are refused with what this experiment varies, and never without. Where sessions are refused now
-    /// and then whatever is varied, chance explains three of them as well.
+    /// The same of sessions that are refused with what this experiment varies, and never without.
     pub(crate) fn loses(&self, run: &ExperimentRun) -> Option<Confidence> {
         let is_lost = |seen: &[ProbeRecord]| {
             let counts = Counts::of(seen);
             counts.refused > 0 && counts.refused == counts.offered()
         };
-        let confidence = Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))?;
-        let series = self.case.conclusive_series();
-        let mut asked = series.iter().filter(|series| series.asked == run.asked);
-        let by_chance = asked.any(|series| is_accepted_sometimes(series, run.asked.kind));
-        Some(if by_chance { Confidence::Possible } else { confidence })
+        Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))
     }
 
     /// The same of sessions that are resumed with what this experiment varies, and never without.
     pub(crate) fn gains(&self, run: &ExperimentRun) -> Option<Confidence> {
         let is_gained = |seen: &[ProbeRecord]| Counts::of(seen).resumed > 0;
         let without = Counts::of(self.plain(run.asked)).resumed;
-        Self::each_time(run, is_gained).filter(|_| without == 0)
+        Self::each_time(run, is_gained).filter(|_| without == 0 && self.is_steady(run.asked))
     }
 
     /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.

@@ -14,7 +14,8 @@ pub(crate) use examined::Examined;
 use reprise_model::document::{Finding, Severity};
 
 use crate::causes::{cause, rules};
-use crate::findings::findings as of_measurement;
+use crate::findings::of_rules;
+use crate::judged;
 use crate::verdict::worst_first;
 
 /// Every finding that these experiments support, the worst first.
@@ -22,7 +23,8 @@ fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules(|cause| cause.examined).flat_map(|rule| rule.findings(examined)).collect();
     let found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     // What the experiments say of a cause holds more than what a measurement would.
-    findings.extend(of_measurement(&examined.case).into_iter().filter(|finding| !found.contains(&finding.id)));
+    findings.extend(of_rules(&examined.case).filter(|finding| !found.contains(&finding.id)));
+    findings.extend(judged::findings(&examined.case));
     // A rule that knows why takes the place of one that sees only that.
     let is_explained = |finding: &Finding| {
         let explained_by = cause(&finding.id).map(|cause| cause.explained_by).unwrap_or_default();

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use reprise_connection::Fault;
+use reprise_judge::{Cause as Concluded, Conclusion, Confidence};
 use reprise_model::document::Finding;
 use reprise_model::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
 };
-use reprise_probe::Series;
-use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, ProbeRecord, Spent, Step, Variation};
+use reprise_probe::diagnose::{
+    CONTROL, EXPERIMENTS, Examination, ExperimentRun, Judgement, ProbeRecord, Spent, Step, Variation,
+};
 
 use super::examined::Examined;
 use crate::causes::Cause;
@@ -32,9 +34,18 @@ impl Scene {
         let runs = examination.runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
         let measured = examination.series.iter().flat_map(|series| &series.observations).copied();
         let observations: Vec<Observation> = runs.map(|seen| seen.observation).chain(measured).collect();
-        let case =
-            Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
-        let mut findings = cause.examined.unwrap().find.findings(&Examined { case, examination });
+        let case = Case {
+            observations: &observations,
+            figures: &figures,
+            keeps_alive: false,
+            psk_modes: &[],
+            cpu_costs: &[],
+            judgements: &examination.judgements,
+        };
+        let examined = cause.examined.map(|rule| rule.find.findings(&Examined { case, examination }));
+        let judged = cause.judged.map(|_| crate::judged::findings(&case)).unwrap_or_default();
+        let mut findings: Vec<Finding> = examined.unwrap_or_default();
+        findings.extend(judged.into_iter().filter(|finding| finding.id == cause.slug));
         assert!(findings.len() < 2, "{findings:?}");
         findings.pop()
     }
@@ -49,11 +60,11 @@ impl Scene {
         self.run("resume", asked, &[Kind::Full, kind, kind, kind, Kind::Full, kind, kind, kind])
     }
 
-    /// The measured connections offered a session and came to these kinds.
-    pub(crate) fn measured(mut self, asked: Asked, kinds: &[Kind]) -> Self {
-        let seen = kinds.iter().map(|kind| self.seen(Step::Resume(Variation::Plain), asked, *kind).observation);
-        let observations = seen.collect();
-        self.0.series.push(Series { asked, observations });
+    /// The judge concludes this.
+    pub(crate) fn judged(mut self, asked: Asked, cause: Concluded) -> Self {
+        let conclusions = vec![Conclusion { cause, confidence: Confidence::Likely, odds: 1e6 }];
+        let observations = self.all().map(|seen| seen.observation).collect();
+        self.0.judgements.push(Judgement { asked, conclusions, unknown: 0.0, never_accepted: 0.0, observations });
         self
     }
 
@@ -200,16 +211,6 @@ impl Scene {
             let ticket = Ticket { key_name: KeyName([*name; 16]), ..ticket_of(7_200) };
             seen.observation.outcome.as_mut().unwrap().tickets.add(ticket);
         }
-        self
-    }
-
-    /// The connection in this place offered a ticket under this key, and was refused.
-    pub(crate) fn refuses_key(mut self, name: u8, place: usize) -> Self {
-        let seen = self.all().nth(place).unwrap();
-        let origin = Origin { index: 0, was_resumed: false, is_last: true };
-        let key_name = Some(KeyName([name; 16]));
-        seen.observation.offered = Some(Offered { kind: TICKET, age: Nanos(1), origin: Some(origin), key_name });
-        seen.observation.outcome.as_mut().unwrap().kind = Kind::Full;
         self
     }
 

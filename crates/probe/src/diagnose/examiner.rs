@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use reprise_connection::Target;
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version};
 
-use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
+use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, MECHANISMS, Needs, Step};
+use super::history::History;
 use super::probe_record::series;
 use super::rate_limited_connector::RateLimitedConnector;
-use super::steps::Steps;
+use super::steps::{Given, Steps};
 use super::variation::Variation;
 use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, ProbeRecord, ServerClock, Why};
 use crate::connector::Connector;
@@ -45,28 +46,40 @@ pub fn diagnose(
             }
         };
     let limited = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
-    let mut examiner = Examiner { limited, plan: &plan, found: examination };
+    let mut examiner = Examiner { limited, plan: &plan, found: examination, given: Given::new() };
     let ended = examiner.examine().and_then(|()| examiner.repeat());
     examiner.finish(ended.err())
 }
 
 /// What a healthy server is asked for.
 fn planned(limits: Limits) -> u32 {
-    let is_usual =
-        |it: &&Experiment| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption | Needs::Stall);
+    let is_usual = |it: &&Experiment| !matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Stall);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
+}
+
+/// Whether the judge concludes from it, and nothing is varied.
+fn is_of_the_judge(experiment: &Experiment) -> bool {
+    experiment.is_plain() || experiment.is_chosen()
 }
 
 struct Examiner<'a> {
     limited: RateLimitedConnector<'a>,
     plan: &'a Plan,
     found: Examination,
+    /// The sessions of the experiment that was made last.
+    given: Given,
 }
 
 impl<'a> Examiner<'a> {
     fn examine(&mut self) -> Result<(), EarlyEnd> {
-        for experiment in EXPERIMENTS {
+        // The judge counts connections: none of another mechanism may stand between those of one.
+        for &asked in MECHANISMS {
+            for experiment in EXPERIMENTS.iter().filter(|it| is_of_the_judge(it)) {
+                self.make_if_it_shows(experiment, asked)?;
+            }
+        }
+        for experiment in EXPERIMENTS.iter().filter(|it| !is_of_the_judge(it)) {
             for &asked in experiment.under {
                 self.make_if_it_shows(experiment, asked)?;
             }
@@ -84,6 +97,7 @@ impl<'a> Examiner<'a> {
         }
         match self.why_not(experiment, asked, plan) {
             Some(why) => self.found.not_made.push(NotMade { experiment, asked, why }),
+            None if experiment.is_chosen() => return self.ask_the_judge(experiment, asked, plan),
             None => {
                 let (seen, ended) = self.make(experiment, asked, plan);
                 self.found.runs.push(ExperimentRun { experiment, asked, seen, repeats: Vec::new() });
@@ -95,6 +109,18 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
+    /// Lets the judge choose the connections of this experiment, after those in which nothing was varied.
+    fn ask_the_judge(&mut self, experiment: &'static Experiment, asked: Asked, plan: &VersionPlan) -> Result<(), EarlyEnd> {
+        let before = self.found.runs.iter().filter(|run| run.asked == asked).flat_map(|run| &run.seen);
+        let (before, mut seen) = (before.cloned().collect::<Vec<_>>(), Vec::new());
+        let given = std::mem::take(&mut self.given);
+        let history = History { limited: &mut self.limited, plan, asked, seen: &mut seen, given };
+        let (judgement, ended) = history.examine(&before);
+        self.found.judgements.push(judgement);
+        self.found.runs.push(ExperimentRun { experiment, asked, seen, repeats: Vec::new() });
+        ended
+    }
+
     /// What was seen, and the full handshake that failed or what ended all.
     fn make(
         &mut self,
@@ -103,7 +129,9 @@ impl<'a> Examiner<'a> {
         plan: &VersionPlan,
     ) -> (Vec<ProbeRecord>, Result<Option<Failed>, EarlyEnd>) {
         let (chosen, mut seen) = (self.chosen(asked.tls), Vec::new());
-        let ended = Steps::new(&mut self.limited, plan, asked, chosen, &mut seen).carry_out(experiment.steps);
+        self.given.clear();
+        let steps = Steps::new(&mut self.limited, plan, asked, chosen, &mut seen, &mut self.given);
+        let ended = { steps }.carry_out(experiment.steps);
         (seen, ended)
     }
 
@@ -126,13 +154,6 @@ impl<'a> Examiner<'a> {
             doubtful.sort_by_key(|place| Reverse(self.found.runs.get(*place).map(|run| run.experiment.gravity)));
             for place in doubtful {
                 self.repeat_one(place)?;
-            }
-        }
-        let more = EXPERIMENTS.iter().filter(|it| it.needs == Needs::SomeRefusal);
-        for (experiment, asked) in more.flat_map(|it| it.under.iter().map(move |asked| (it, *asked))) {
-            let is_made = self.found.runs.iter().any(|run| run.asked == asked && std::ptr::eq(run.experiment, experiment));
-            if !is_made && self.is_unstable(asked) {
-                self.make_if_it_shows(experiment, asked)?;
             }
         }
         Ok(())
@@ -165,7 +186,11 @@ impl<'a> Examiner<'a> {
     /// Whether some sessions of this mechanism were resumed and some were not, though nothing was varied.
     fn is_unstable(&self, asked: Asked) -> bool {
         let plain = self.plain_resumptions(asked);
-        plain.iter().any(|seen| seen.is_refusal()) && plain.iter().any(|seen| is_resumed(seen))
+        !self.is_steady(asked) || plain.iter().any(|seen| seen.is_refusal()) && plain.iter().any(|seen| is_resumed(seen))
+    }
+
+    fn is_steady(&self, asked: Asked) -> bool {
+        self.found.judgements.iter().all(|judgement| judgement.asked != asked || judgement.is_steady())
     }
 
     /// Whether this run shows a difference, each time until now, that could be chance.
@@ -192,8 +217,9 @@ impl<'a> Examiner<'a> {
         let accepted = resumptions.iter().filter(|seen| seen.kind() == Some(asked.kind)).count();
         let holds = match experiment.needs {
             Needs::Nothing => true,
-            Needs::Resumption => accepted > 0,
-            Needs::SomeRefusal => resumptions.iter().any(|seen| seen.is_refusal()),
+            Needs::Resumption => accepted > 0 && self.is_steady(asked),
+            Needs::Session => !self.given.is_empty(),
+            Needs::Fill => accepted > 0 && self.limited.limits.fill > 0,
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
             Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
@@ -238,7 +264,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn finish(self, ended: Option<EarlyEnd>) -> Examination {
-        let Self { limited, plan, mut found } = self;
+        let Self { limited, plan, mut found, .. } = self;
         found.took = limited.took();
         found.ended_by = ended;
         let (any_completed, software) = (limited.any_completed, limited.software);
@@ -260,7 +286,7 @@ impl<'a> Examiner<'a> {
 fn variation_of(step: Step) -> Option<Variation> {
     match step {
         Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => Some(variation),
-        Step::Again | Step::Interpose | Step::Wait | Step::Burst => None,
+        Step::Chosen | Step::Interpose | Step::Wait | Step::Burst => None,
     }
 }
 

@@ -28,8 +28,8 @@ pub enum Step {
     Prime(Variation),
     /// Offers the newest session that was not offered yet.
     Resume(Variation),
-    /// Offers the session again that was offered last.
-    Again,
+    /// Offers the session that tells most, of any connection before.
+    Chosen,
     /// The same with the request as early data.
     Early(Variation),
     /// Full handshakes of others, as many as `Limits::fill` says.
@@ -47,8 +47,10 @@ pub enum Needs {
     Nothing,
     /// Sessions of this mechanism are accepted, at least once.
     Resumption,
-    /// Sessions were refused, some or all.
-    SomeRefusal,
+    /// A session was given.
+    Session,
+    /// Sessions are accepted, and somebody wants to know of so many others.
+    Fill,
     /// Sessions were offered, and every one was refused.
     Refusal,
     /// Nothing of this mechanism is accepted, be it that nothing is given.
@@ -75,13 +77,14 @@ pub enum Gravity {
 const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
 const TLS12_TICKET: Asked = Asked { tls: Version::Tls12, kind: Kind::Ticket };
 const TLS13_TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
-const ALL: &[Asked] = &[TLS13_TICKET, TLS12_TICKET, TLS12_ID];
+/// Every version and mechanism.
+pub(super) const MECHANISMS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET, TLS12_ID];
 const TLS12: &[Asked] = &[TLS12_TICKET, TLS12_ID];
 const TICKETS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET];
 const TLS13: &[Asked] = &[TLS13_TICKET];
 const STORED: &[Asked] = &[TLS13_TICKET, TLS12_ID];
 
-use Step::{Again, Burst, Early, Interpose, Prime, Resume, Wait};
+use Step::{Burst, Early, Interpose, Prime, Resume, Wait};
 use Variation::Plain;
 
 /// Steps that vary nothing.
@@ -97,10 +100,9 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .needs(Needs::Nothing)
         .gravity(Gravity::Nothing)
         .steps(&[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME]),
-    Experiment::new("resume-more", "nothing, more often").needs(Needs::SomeRefusal).gravity(Gravity::Nothing).steps(&[
-        PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME,
-        RESUME,
-    ]),
+    Experiment::new("history", "which session is offered, how old it is, and after how many others")
+        .needs(Needs::Session)
+        .gravity(Gravity::Nothing),
     Experiment::new("no-sni-at-all", "neither connection sends server_name")
         .needs(Needs::NoResumption)
         .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
@@ -111,15 +113,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .under(TLS13)
         .needs(Needs::Refusal)
         .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
-    Experiment::new("second-use", "the same session three times")
-        .gravity(Gravity::Note)
-        .steps(&[PRIME, RESUME, Again, Again]),
     Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
         .steps(&[Prime(Variation::EndsWithFin), RESUME]),
     Experiment::new("reset", "the first connection ends with a reset")
         .under(STORED)
         .steps(&[Prime(Variation::EndsWithReset), RESUME]),
-    Experiment::new("fill", "other full handshakes in between").under(STORED).steps(&[PRIME, Interpose, RESUME]),
+    Experiment::new("fill", "other full handshakes in between")
+        .under(STORED)
+        .needs(Needs::Fill)
+        .steps(&[PRIME, Interpose, RESUME]),
     Experiment::new("without-sni", "the resumption sends no server_name")
         .gravity(Gravity::Note)
         .steps(&[PRIME, Resume(Variation::WithoutSni)]),
@@ -189,6 +191,9 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .steps(&[PRIME, RESUME, PRIME, Wait, RESUME, RESUME]),
 ];
 
+/// So many connections the judge chooses where nothing is refused.
+const CHOSEN: u32 = 16;
+
 /// What is made beside an experiment that is made again: whether sessions are still resumed where nothing is varied.
 pub static CONTROL: Experiment = Experiment::new("resume-control", "nothing, beside what is made again")
     .needs(Needs::Nothing)
@@ -200,7 +205,7 @@ impl Experiment {
     /// of this kind, and the others say what they have instead.
     const fn new(name: &'static str, varies: &'static str) -> Self {
         let (needs, gravity) = (Needs::Resumption, Gravity::Loss);
-        Self { name, varies, under: ALL, needs, gravity, steps: &[] }
+        Self { name, varies, under: MECHANISMS, needs, gravity, steps: &[] }
     }
 
     const fn under(self, under: &'static [Asked]) -> Self {
@@ -219,12 +224,17 @@ impl Experiment {
         Self { steps, ..self }
     }
 
-    /// Whether it varies nothing: its connections are those of any client.
-    pub fn is_plain(&self) -> bool {
-        self.steps.iter().all(|step| matches!(step, Prime(Plain) | Resume(Plain)))
+    /// Whether its connections are chosen one by one, by what those before them have shown.
+    pub fn is_chosen(&self) -> bool {
+        self.steps.is_empty()
     }
 
-    /// How many connections it makes at most, under each mechanism.
+    /// Whether it varies nothing: its connections are those of any client.
+    pub fn is_plain(&self) -> bool {
+        !self.steps.is_empty() && self.steps.iter().all(|step| matches!(step, Prime(Plain) | Resume(Plain)))
+    }
+
+    /// How many connections it makes at most, under each mechanism that is healthy.
     pub fn connections(&self, fill: u32, burst: u32) -> u32 {
         let of = |step: &Step| match step {
             Step::Interpose => fill,
@@ -232,7 +242,7 @@ impl Experiment {
             Step::Wait => 0,
             _ => 1,
         };
-        self.steps.iter().map(of).sum()
+        if self.is_chosen() { CHOSEN } else { self.steps.iter().map(of).sum() }
     }
 }
 
@@ -245,8 +255,8 @@ mod tests {
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
         let limits = Limits::default();
         let needed = EXPERIMENTS.iter().filter(|it| {
-            let finds_faults = matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption);
-            !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience)
+            let finds_faults = matches!(it.needs, Needs::Refusal | Needs::NoResumption);
+            !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience | Needs::Fill)
         });
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();
         assert!(count <= limits.connections, "{count}");

@@ -2,6 +2,7 @@
 
 mod examiner;
 mod experiment;
+mod history;
 mod probe_record;
 mod rate_limited_connector;
 mod spent;
@@ -19,6 +20,7 @@ use crate::failed::Failed;
 use crate::series::Series;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
+pub use history::{Judgement, NEVER_ACCEPTED, names};
 pub use probe_record::ProbeRecord;
 pub use spent::{ServerClock, Spent};
 pub use variation::Variation;
@@ -32,7 +34,7 @@ pub struct Limits {
     pub rate: u32,
     /// How long it may take in all.
     pub time: Duration,
-    /// Full handshakes between a session's connection and the next, where that is what is varied.
+    /// Full handshakes between a session's connection and the next, where that is what is varied; none where it is 0.
     pub fill: u32,
     /// Connections at once, where that is what is varied.
     pub burst: u32,
@@ -42,7 +44,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 150, rate: 50, time: Duration::from_secs(60), fill: 8, burst: 8, patience: None }
+        Self { connections: 150, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
     }
 }
 
@@ -59,6 +61,8 @@ pub struct Examination {
     pub software: Option<String>,
     /// The experiments that were made, in the order of time.
     pub runs: Vec<ExperimentRun>,
+    /// What the judge concludes of each mechanism.
+    pub judgements: Vec<Judgement>,
     /// Those that were not, and why.
     pub not_made: Vec<NotMade>,
     /// The connections in which nothing was varied, by version and kind: what `measure` would have seen of them.

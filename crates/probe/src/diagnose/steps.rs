@@ -1,5 +1,6 @@
 //! Carries out the steps of one experiment.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,15 +12,18 @@ use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
 use crate::failed::Failed;
 use crate::plan::VersionPlan;
-use crate::session_cache::{SessionCache, offer_of};
+use crate::session_cache::{SessionCache, serves};
 
 /// So many connections of one experiment may hang.
 const HANGS: u32 = 2;
 /// Once one has hung, nobody waits longer than this for the next.
-const SHORTER: Duration = Duration::from_secs(2);
+pub(super) const SHORTER: Duration = Duration::from_secs(2);
 
 /// So often a version is asked for again that was refused.
 const OTHER_NODES: u32 = 3;
+
+/// Sessions, by the connection that gave them.
+pub(super) type Given = HashMap<u32, HeldSession>;
 
 /// One experiment while it is made, under one version and mechanism.
 pub(super) struct Steps<'e, 'a> {
@@ -30,9 +34,9 @@ pub(super) struct Steps<'e, 'a> {
     chosen: Option<Facts>,
     /// Its connections so far.
     seen: &'e mut Vec<ProbeRecord>,
+    /// The newest session of each connection that gave one for this mechanism.
+    given: &'e mut Given,
     cache: SessionCache,
-    /// The session that was offered last.
-    last: Option<HeldSession>,
     hung: u32,
 }
 
@@ -43,8 +47,9 @@ impl<'e, 'a> Steps<'e, 'a> {
         asked: Asked,
         chosen: Option<Facts>,
         seen: &'e mut Vec<ProbeRecord>,
+        given: &'e mut Given,
     ) -> Self {
-        Self { limited, plan, asked, chosen, seen, cache: SessionCache::default(), last: None, hung: 0 }
+        Self { limited, plan, asked, chosen, seen, given, cache: SessionCache::default(), hung: 0 }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -64,7 +69,7 @@ impl<'e, 'a> Steps<'e, 'a> {
                 Step::Resume(_) if self.hung > 0 && !self.cache.holds_any() => {}
                 Step::Resume(variation) => self.resume(step, variation)?,
                 Step::Early(variation) => self.send_early(step, variation)?,
-                Step::Again => self.offer_again(step)?,
+                Step::Chosen => {}
                 Step::Interpose => self.interpose(step)?,
                 Step::Wait => {
                     let patience = self.limited.limits.patience.unwrap_or_default();
@@ -81,7 +86,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         let (mut fault, mut record) = self.connect_in_full(step, variation)?;
         // Behind one address another node may speak it.
         for _ in 0..OTHER_NODES {
-            if !fault.as_ref().is_some_and(refuses_version) {
+            if !fault.as_ref().is_some_and(|fault| self.is_of_a_node(fault)) {
                 break;
             }
             (fault, record) = self.connect_in_full(step, variation)?;
@@ -94,11 +99,16 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(None)
     }
 
+    /// Whether another node, behind the same address, may do otherwise.
+    fn is_of_a_node(&self, fault: &Fault) -> bool {
+        let is_cut = matches!(fault.name, FaultName::ClosedEarly | FaultName::ConnectionReset);
+        refuses_version(fault) || (is_cut && self.chosen.is_none())
+    }
+
     fn resume(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
         let Some(offer) = self.cache.take_offer(self.asked, self.limited.connector.now(), usize::MAX, None) else {
             return Ok(());
         };
-        self.last.clone_from(&offer.held);
         let mut record = self.connect(step, variation, self.asked, offer)?;
         if is_silence(record.fault.as_ref()) {
             self.hung += 1;
@@ -118,12 +128,6 @@ impl<'e, 'a> Steps<'e, 'a> {
         let mut record = self.connect(step, variation, early, offer)?;
         self.hung += u32::from(is_silence(record.fault.as_ref()));
         self.cache.settle(&mut record);
-        Ok(())
-    }
-
-    fn offer_again(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        let Some(held) = self.last.clone() else { return Ok(()) };
-        self.connect(step, Variation::Plain, self.asked, offer_of(held, self.asked.kind, usize::MAX))?;
         Ok(())
     }
 
@@ -168,12 +172,23 @@ impl<'e, 'a> Steps<'e, 'a> {
         let varied = variation.of(&self.plan.config, self.chosen.as_ref()).map(Arc::new);
         let plan = ConnectionPlan::sample(varied.as_ref().unwrap_or(&self.plan.config), asked, offer);
         let (record, spent) = self.limited.connect(ConnectionPlan { behavior: variation.behavior(), ..plan })?;
+        keep(self.given, &record, self.asked);
         self.seen.push(ProbeRecord::of(step, &record, spent));
         Ok(record)
     }
 }
 
+/// Keeps the newest session of a connection, where it gave one of its own: an ID that was resumed stays what it was.
+pub(super) fn keep(given: &mut Given, record: &ConnectionRecord, asked: Asked) {
+    let observation = &record.observation;
+    let gives = |facts: &Facts| facts.kind == Kind::Full || (asked.kind == Kind::Ticket && facts.tickets.count > 0);
+    let newest = record.sessions.iter().rev().find(|held| serves(held, asked, observation.start));
+    if let (Some(held), true) = (newest, observation.facts().is_some_and(gives)) {
+        given.insert(observation.index, held.clone());
+    }
+}
+
 /// Whether nothing came until the time was up.
-fn is_silence(fault: Option<&Fault>) -> bool {
+pub(super) fn is_silence(fault: Option<&Fault>) -> bool {
     fault.is_some_and(|fault| fault.name == FaultName::Timeout)
 }

@@ -3,6 +3,8 @@
 use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
 use reprise_probe::diagnose::{Step, Variation};
 
+use reprise_judge::Cause as Concluded;
+
 use super::super::*;
 use super::{Expected, assert_tells};
 use crate::diagnose::scene::{ID, Scene, TICKET, TLS12, TLS12_ID, TLS13, ticket_of};
@@ -33,12 +35,6 @@ fn what_is_varied_loses_the_session() {
         (&cache_too_small::CAUSE, fill(FULL).and_resuming(TLS12), &["Note"]),
         (&cache_too_small::CAUSE, filled_twice(), &["Possible"]),
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL; 4]), &["Likely"]),
-        // Where chance refuses one of six, it may have refused these three as well.
-        (
-            &cache_too_small::CAUSE,
-            filled_twice().again(&[FULL; 4]).measured(TLS12_ID, &[ID, ID, FULL, ID, ID, ID]),
-            &["Possible"],
-        ),
         // A node that does not know the session is no small cache.
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL, FULL, FULL, ID]), &[]),
         (&cache_too_small::CAUSE, filled_twice().control(TLS12_ID, &[FULL, ID, FULL]), &[]),
@@ -85,27 +81,38 @@ fn what_is_varied_gains_the_session() {
 }
 
 #[test]
-fn a_session_is_offered_again_or_in_a_burst() {
-    let again = |asked: Asked, kinds: [Kind; 2]| run("second-use", asked, &[&[FULL, asked.kind][..], &kinds].concat());
-    let of_length = |length, kind| {
-        let ticket = Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) };
-        again(TLS13, [kind; 2]).facts(move |facts| facts.tickets.add(ticket))
-    };
+fn sessions_are_offered_in_a_burst() {
     let burst = |kinds: &[Kind], without| Scene::resuming(TLS13).burst(TLS13, kinds, without);
     let two_tickets: Expected =
         &["Note", "\nA connection gives 2 tickets: of 8 connections at once, the others cannot resume\n"];
     check(vec![
-        (&single_use::CAUSE, again(TLS13, [FULL; 2]), &["Note", "2 lines of evidence"]),
-        (&single_use::CAUSE, again(TLS13, [TICKET; 2]), &[]),
-        (&single_use::CAUSE, again(TLS13, [TICKET, FULL]), &[]),
-        (&single_use::CAUSE, again(TLS12_ID, [FULL; 2]), &["Risk"]),
-        (&single_use::CAUSE, again(TLS12_ID, [ID; 2]), &[]),
-        (&early_data_stateful::CAUSE, of_length(32, FULL), &["Note, Likely"]),
-        (&early_data_stateful::CAUSE, of_length(208, FULL), &[]),
-        (&early_data_stateful::CAUSE, of_length(32, TICKET), &[]),
         (&tickets_run_out::CAUSE, burst(&[TICKET, TICKET], 6), two_tickets),
         (&tickets_run_out::CAUSE, burst(&[TICKET; 8], 0), &[]),
         (&tickets_run_out::CAUSE, burst(&[TICKET, FULL], 6), &["Risk"]),
+    ]);
+}
+
+#[test]
+fn what_the_judge_concludes_is_found() {
+    let concluded = |cause, asked| Scene::resuming(asked).judged(asked, cause);
+    let of_length = |length| {
+        let ticket = Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) };
+        concluded(Concluded::SingleUse, TLS13).facts(move |facts| facts.tickets.add(ticket))
+    };
+    let fill = || concluded(Concluded::NotShared, TLS12_ID).run("fill", TLS12_ID, &[FULL; 4]);
+    check(vec![
+        (&single_use::CAUSE, concluded(Concluded::SingleUse, TLS13), &["Note, Likely", "more than 10,000 times likelier"]),
+        (&single_use::CAUSE, concluded(Concluded::SingleUse, TLS12_ID), &["Risk"]),
+        (&single_use::CAUSE, concluded(Concluded::NotShared, TLS13), &[]),
+        (&hidden_nodes::CAUSE, concluded(Concluded::NotShared, TLS13), &["Risk, Likely"]),
+        (&id_cache_per_process::CAUSE, concluded(Concluded::NotShared, TLS12_ID), &["Risk, Likely"]),
+        (&restart_lost_keys::CAUSE, concluded(Concluded::Restart, TLS12), &["Risk, Likely"]),
+        (&node_down::CAUSE, concluded(Concluded::NodeDown, TLS12), &["Fault, Likely"]),
+        (&rate_limited::CAUSE, concluded(Concluded::RateLimit, TLS12), &["Note, Likely"]),
+        (&early_data_stateful::CAUSE, of_length(32), &["Note, Likely"]),
+        (&early_data_stateful::CAUSE, of_length(208), &[]),
+        // A node that does not know the session is no small cache.
+        (&cache_too_small::CAUSE, fill(), &[]),
     ]);
 }
 
@@ -162,10 +169,6 @@ fn what_changes_while_it_is_examined_tells_the_cause() {
     let own = |index: u32| [u8::try_from(index).unwrap(); 32];
     let refuses = node_protocol_differs::REFUSES;
     let failing_from = |place, name| Scene::resuming(TLS13).everything_fails_from(place, name);
-    let keys = |names: &[u8]| {
-        let kinds = [&[FULL][..], &vec![TICKET; names.len() - 1]].concat();
-        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(1, 4)
-    };
     let giving = |names: &[u8]| Scene::of("resume", TLS13, &vec![FULL; names.len()]).primes().key_names(names);
     check(vec![
         (&node_certificate_differs::CAUSE, certificates([1; 8], own), &["Risk"]),
@@ -177,10 +180,6 @@ fn what_changes_while_it_is_examined_tells_the_cause() {
         (&node_protocol_differs::CAUSE, failing_from(0, refuses), &[]),
         (&node_protocol_differs::CAUSE, failing_from(4, refuses), &["Risk"]),
         (&node_protocol_differs::CAUSE, failing_from(4, FaultName::Timeout), &[]),
-        (&restart_lost_keys::CAUSE, keys(&[1, 1, 1, 1, 2, 2, 2, 2]), &["Possible"]),
-        // Two nodes in turn.
-        (&restart_lost_keys::CAUSE, keys(&[1, 2, 1, 2, 1, 2, 1, 2]), &[]),
-        (&restart_lost_keys::CAUSE, keys(&[1; 8]), &[]),
         (&rotation_stalled::CAUSE, giving(&[1, 1, 0, 0, 0]), &["Fault"]),
         // Not every connection gives one.
         (&rotation_stalled::CAUSE, giving(&[1, 0, 1, 0, 0]), &[]),
