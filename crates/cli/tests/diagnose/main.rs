@@ -16,6 +16,7 @@ macro_rules! examined {
 
 mod apache;
 mod applied;
+mod balanced;
 mod broken;
 mod caddy;
 mod compiled;

@@ -1,8 +1,8 @@
 //! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::{Kind, Nanos};
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Kind, Nanos};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;

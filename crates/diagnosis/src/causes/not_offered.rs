@@ -4,8 +4,8 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Version};
 
 use super::{
-    Cause, MeasuredRule, Rule, client_psk_mode, context_per_connection, fix, lifetime_invalid, restart_lost_keys, services, session_too_large,
-    vhost_directives,
+    Cause, MeasuredRule, Rule, client_psk_mode, context_per_connection, fix, lifetime_invalid, restart_lost_keys, services,
+    session_too_large, vhost_directives,
 };
 use crate::figures::connections;
 use crate::series::{Case, Series};

@@ -1,0 +1,192 @@
+//! Several nginx nodes behind HAProxy in TCP mode, balanced in every way that it knows: what is said of them is true.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use reprise_lab::{KeyKind, Versions};
+use reprise_model::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
+use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache, missing};
+
+use crate::broken::shown;
+use reprise_harness::{Lab, Reprise};
+
+/// What a node does with sessions.
+#[derive(Clone, Copy, PartialEq)]
+enum Node {
+    /// Tickets under its own key, and no cache: nginx's defaults.
+    OwnKey,
+    /// Tickets under the key of all nodes.
+    SharedKey,
+    /// Tickets under its own key, and a cache of its own.
+    OwnKeyAndCache,
+    /// A cache of its own alone.
+    OwnCache,
+    /// Neither tickets nor a cache.
+    Nothing,
+    /// As `SharedKey`, and TLS 1.2 alone.
+    OnlyTls12,
+    /// Nothing listens there.
+    Down,
+}
+
+use Node::{Down, Nothing, OnlyTls12, OwnCache, OwnKey, OwnKeyAndCache, SharedKey};
+
+/// A balanced service, and what may be said of it.
+struct Balanced {
+    name: &'static str,
+    balance: &'static str,
+    /// Each with its weight.
+    nodes: &'static [(Node, u8)],
+    /// One of these has to be found; none where nothing is wrong.
+    found: &'static [&'static str],
+    /// These may be found beside it, likely or certain.
+    beside: &'static [&'static str],
+}
+
+const NODES: &[&str] = &["hidden-nodes"];
+/// A node without a cache gives IDs and accepts none.
+const IDS: &[&str] = &["id-never-accepted"];
+const CACHES: &[&str] = &["id-cache-per-process", "hidden-nodes"];
+const NEVER: &[&str] = &["not-offered", "id-never-accepted"];
+const DOWN: &[&str] = &["node-down"];
+const DOWN_AND_NODES: &[&str] = &["hidden-nodes", "id-never-accepted", "id-cache-per-process"];
+
+const fn balanced(
+    name: &'static str,
+    balance: &'static str,
+    nodes: &'static [(Node, u8)],
+    found: &'static [&'static str],
+    beside: &'static [&'static str],
+) -> Balanced {
+    Balanced { name, balance, nodes, found, beside }
+}
+
+const ALL: &[Balanced] = &[
+    balanced("two in turn", "roundrobin", &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three in turn", "roundrobin", &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("four in turn", "roundrobin", &[(OwnKey, 1); 4], NODES, IDS),
+    balanced("five in turn", "roundrobin", &[(OwnKey, 1); 5], NODES, IDS),
+    balanced("seven in turn", "roundrobin", &[(OwnKey, 1); 7], NODES, IDS),
+    balanced("two in fixed turn", "static-rr", &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three in fixed turn", "static-rr", &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("two by least connections", "leastconn", &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three by least connections", "leastconn", &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("two by chance", "random", &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three by chance", "random", &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("four by chance", "random", &[(OwnKey, 1); 4], NODES, IDS),
+    balanced("seven by chance", "random", &[(OwnKey, 1); 7], NODES, IDS),
+    balanced("two by source", "source", &[(OwnKey, 1); 2], &[], IDS),
+    balanced("five by source", "source", &[(OwnKeyAndCache, 1); 5], &[], &[]),
+    balanced("weighted three to one", "roundrobin", &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
+    balanced("weighted five to one to one", "roundrobin", &[(OwnKey, 5), (OwnKey, 1), (OwnKey, 1)], NODES, IDS),
+    balanced("weighted by chance", "random", &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
+    balanced("a shared key in turn", "roundrobin", &[(SharedKey, 1); 2], &[], IDS),
+    balanced("a shared key by chance", "random", &[(SharedKey, 1); 3], &[], IDS),
+    balanced("keys and caches apart", "roundrobin", &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
+    balanced("keys and caches apart, by chance", "random", &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
+    balanced("caches apart in turn", "roundrobin", &[(OwnCache, 1); 2], CACHES, CACHES),
+    balanced("three caches apart in turn", "roundrobin", &[(OwnCache, 1); 3], CACHES, CACHES),
+    balanced("nothing accepted, in turn", "roundrobin", &[(Nothing, 1); 2], NEVER, NEVER),
+    balanced("nothing accepted, by chance", "random", &[(Nothing, 1); 3], NEVER, NEVER),
+    balanced("one of three down, in turn", "roundrobin", &[(OwnKey, 1), (OwnKey, 1), (Down, 1)], DOWN, DOWN_AND_NODES),
+    balanced("one of two down, in turn", "roundrobin", &[(OwnKeyAndCache, 1), (Down, 1)], DOWN, &[]),
+    balanced("one of three that share down", "roundrobin", &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], DOWN, IDS),
+    balanced("one of three that share down, by chance", "random", &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], DOWN, IDS),
+    balanced("one of two without TLS 1.3", "roundrobin", &[(SharedKey, 1), (OnlyTls12, 1)], &["node-protocol-differs"], IDS),
+    balanced("tickets off on one of two", "roundrobin", &[(OwnKey, 1), (Nothing, 1)], NODES, NEVER),
+];
+
+/// What runs each time.
+const USUAL: [&str; 6] = [
+    "two in turn",
+    "five in turn",
+    "weighted three to one",
+    "seven by chance",
+    "a shared key in turn",
+    "one of three down, in turn",
+];
+
+#[test]
+fn what_is_said_of_balanced_nodes_is_true() {
+    examine(ALL.iter().filter(|it| USUAL.contains(&it.name)));
+}
+
+#[test]
+#[ignore = "takes some minutes: `just full`"]
+fn what_is_said_of_all_balanced_nodes_is_true() {
+    examine(ALL.iter().filter(|it| !USUAL.contains(&it.name)));
+}
+
+/// Each by itself: a balancer counts the connections of all clients.
+fn examine<'b>(all: impl Iterator<Item = &'b Balanced>) {
+    if let Some(not_run) = ["nginx", "haproxy"].iter().find_map(|program| missing(program)) {
+        return not_run.announce();
+    }
+    let wrong: Vec<String> = all.filter_map(wrong).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// What is wrong with what is said of it; `None` where nothing is.
+#[allow(clippy::print_stdout, reason = "`just full` shows what was said of each")]
+fn wrong(balanced: &Balanced) -> Option<String> {
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let start = |(node, _): &(Node, u8)| {
+        let versions = if *node == OnlyTls12 { Versions::Tls12 } else { Versions::Both };
+        let is_cached = matches!(node, OwnKeyAndCache | OwnCache);
+        let key = if matches!(node, SharedKey | OnlyTls12) { "ssl_session_ticket_key ticket.key;" } else { "" };
+        let config = NginxConfig {
+            versions,
+            session_tickets: !matches!(node, OwnCache | Nothing),
+            session_cache: if is_cached { SessionCache::Shared("1m".to_owned()) } else { SessionCache::None },
+            http_directives: key.to_owned(),
+            files: vec![("ticket.key", vec![7; 80])],
+            ..NginxConfig::new(vec![identity.clone()])
+        };
+        (*node != Down).then(|| Nginx::start(config).unwrap())
+    };
+    let nodes: Vec<Option<Nginx>> = balanced.nodes.iter().map(start).collect();
+    let weighted = nodes.iter().zip(balanced.nodes).map(|(node, (_, weight))| {
+        // Port 1 of loopback: nobody listens there.
+        let address = node.as_ref().map_or(SocketAddr::from(([127, 0, 0, 1], 1)), RealServer::address);
+        (address, *weight)
+    });
+    let (_balancer, address) = haproxy(&lab, balanced.balance, weighted.collect());
+    let json = lab.path("diagnosis.json");
+    let target = format!("localhost:{}", address.port());
+    let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
+    call.arg("--json").arg(&json).run();
+    let document: DiagnoseDocument = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    let [diagnosis] = <[Diagnosis; 1]>::try_from(document.targets).unwrap();
+    let accused: Vec<&str> = diagnosis
+        .findings
+        .iter()
+        .filter(|it| it.severity != Severity::Note && it.confidence != Confidence::Possible)
+        .map(|it| it.id.as_str())
+        .collect();
+    let Diagnosis { connections, seconds, .. } = diagnosis;
+    println!("{}: {accused:?}, {connections} connections, {seconds:.1} s", balanced.name);
+    let is_found = balanced.found.is_empty() || diagnosis.findings.iter().any(|it| balanced.found.contains(&it.id.as_str()));
+    let is_true = accused.iter().all(|id| balanced.found.contains(id) || balanced.beside.contains(id));
+    (!is_found || !is_true).then(|| format!("{}: {accused:?}\n{}", balanced.name, shown(&diagnosis)))
+}
+
+fn haproxy(lab: &Lab, balance: &str, nodes: Vec<(SocketAddr, u8)>) -> (Process, SocketAddr) {
+    let line =
+        |(place, (address, weight)): (usize, &(SocketAddr, u8))| format!("  server s{place} {address} weight {weight}\n");
+    let servers: String = nodes.iter().enumerate().map(line).collect();
+    let (log, file) = (lab.path("haproxy.log"), lab.path("haproxy.cfg"));
+    let launch = Launch { program: "haproxy", log: &log, listens: &|| true };
+    Process::on_free_port(&launch, |address| {
+        let text = format!(
+            "defaults\n  mode tcp\n  retries 0\n  timeout connect 2s\n  timeout client 10s\n  timeout server 10s\n\
+             listen lab\n  bind {address}\n  balance {balance}\n{servers}"
+        );
+        fs::write(&file, text).unwrap();
+        let mut command = Command::new("haproxy");
+        command.args(["-db", "-f"]).arg(&file);
+        Ok(command)
+    })
+    .unwrap()
+}
