@@ -27,7 +27,7 @@ pub(crate) fn judgement(observations: &[Observation], asked: Asked) -> Judgement
     let is_told = |it: &Conclusion| it.confidence > Sureness::Possible || it.cause == Concluded::NotShared;
     let conclusions = judge.conclusions().into_iter().filter(is_told).collect();
     let observations = seen.into_iter().copied().collect();
-    Judgement { asked, conclusions, unknown, never_accepted, observations }
+    Judgement { asked, conclusions, unknown, never_accepted, nodes_in_turn: judge.nodes_in_turn(), observations }
 }
 
 /// What is known of a connection whose session may be offered.
@@ -196,12 +196,14 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
         Some(Concluded::Lifetime | Concluded::RefusedYoung | Concluded::Restart | Concluded::Rotation) => by_age(&offers),
         Some(_) => None,
     };
+    let turns = conclusion.filter(|it| it.cause == Concluded::NotShared).and(judgement.nodes_in_turn);
+    let turns = turns.map(|nodes| format!("{nodes} nodes taken in turn, each with its own state, explain all of it"));
     let likelihood = conclusion.map_or_else(|| NOTHING_KNOWN.to_owned(), |it| odds(judgement, it));
     let is_open = conclusion.is_some_and(|it| it.confidence < Sureness::Certain);
     let others = judgement.conclusions.iter().filter(|other| conclusion.is_some_and(|it| it.cause != other.cause));
     let others: Vec<&str> = others.map(|other| other.cause.slug()).collect();
     let others = (is_open && !others.is_empty()).then(|| format!("Also possible, or beside it: {}", others.join(", ")));
-    [Some(counted), failed, shown, key_names(judgement), Some(likelihood), others].into_iter().flatten().collect()
+    [Some(counted), failed, shown, turns, key_names(judgement), Some(likelihood), others].into_iter().flatten().collect()
 }
 
 const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes that do not share keys or a cache, keys that \
@@ -264,12 +266,17 @@ fn key_names(judgement: &Judgement) -> Option<String> {
     let mut counts: BTreeMap<KeyName, u32> = BTreeMap::new();
     of_version().filter_map(name).for_each(|name| *counts.entry(name).or_default() += 1);
     let named: Vec<String> = counts.iter().take(4).map(|(name, count)| format!("{name} ({count} times)")).collect();
-    match counts.len() {
-        0 | 1 => None,
-        count @ ..=4 => Some(format!("Tickets come under {count} key names: {}", named.join(", "))),
-        count => Some(format!("Tickets come under {count} key names: {} and others", named.join(", "))),
-    }
+    let (keys, tickets) = (counts.len(), counts.values().sum::<u32>());
+    let others = if keys > named.len() { " and others" } else { "" };
+    // So many tickets would have shown one key more.
+    let unseen = (keys as f64 / (keys as f64 + 1.0)).powf(f64::from(tickets));
+    let is_all = unseen < CHANCE && counts.values().all(|count| *count > 1) && judgement.of(Concluded::NotShared).is_some();
+    let nodes = if is_all { format!(": {keys} nodes or processes") } else { String::new() };
+    (keys > 1).then(|| format!("Tickets come under {keys} key names, {}{others}{nodes}", named.join(", ")))
 }
+
+/// Chance alone hides a key less often than this.
+const CHANCE: f64 = 1e-4;
 
 #[cfg(test)]
 mod tests {

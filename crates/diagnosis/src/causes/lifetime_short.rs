@@ -91,4 +91,4 @@ fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
 }
 
 const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
-    with another --patience";
+    with a longer wait, and with a shorter one";

@@ -23,7 +23,7 @@ for i in 1 2 3 4 5 6 7 8; do curl -so /dev/null -w '%{http_code}\\n' https://HOS
 for i in 1 2 3 4; do sleep 2; curl -so /dev/null -w '%{http_code}\\n' https://HOST/; done
 ```",
     costs: "Each refused connection, and another attempt of the client.",
-    advice: "Examine the server more slowly (--rate 2), or from an address that is not limited:",
+    advice: "Examine the server more slowly, or from an address that is not limited:",
     fixes: &[
         fix("nginx", "", "raise the burst of limit_req or limit_conn in the location whose limit is meant"),
         fix("HAProxy", "", "raise the sc_conn_rate or sc_http_req_rate that the frontend denies"),

@@ -64,7 +64,14 @@ impl Scene {
     pub(crate) fn judged(mut self, asked: Asked, cause: Concluded) -> Self {
         let conclusions = vec![Conclusion { cause, confidence: Confidence::Likely, odds: 1e6 }];
         let observations = self.all().map(|seen| seen.observation).collect();
-        self.0.judgements.push(Judgement { asked, conclusions, unknown: 0.0, never_accepted: 0.0, observations });
+        self.0.judgements.push(Judgement {
+            asked,
+            conclusions,
+            unknown: 0.0,
+            never_accepted: 0.0,
+            nodes_in_turn: None,
+            observations,
+        });
         self
     }
 

@@ -192,7 +192,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// So many connections the judge chooses where nothing is refused.
-const CHOSEN: u32 = 16;
+const CHOSEN: u32 = 15;
 
 /// What is made beside an experiment that is made again: whether sessions are still resumed where nothing is varied.
 pub static CONTROL: Experiment = Experiment::new("resume-control", "nothing, beside what is made again")

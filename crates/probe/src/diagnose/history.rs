@@ -14,7 +14,7 @@ use crate::plan::VersionPlan;
 use crate::session_cache::{offer_of, serves};
 
 /// For a mechanism whose sessions are all accepted, for one that accepts none, and for one of which some are accepted.
-const IN_HEALTH: Budget = Budget { connections: 24, seconds: 3.0 };
+const IN_HEALTH: Budget = Budget { connections: 23, seconds: 3.0 };
 const IN_VAIN: Budget = Budget { connections: 40, seconds: 6.0 };
 const IN_DOUBT: Budget = Budget { connections: 48, seconds: 8.0 };
 
@@ -36,6 +36,8 @@ pub struct Judgement {
     pub unknown: f64,
     /// The odds that no session is accepted, as far as it looked: one that is refused until it is older looks the same.
     pub never_accepted: f64,
+    /// How many nodes take turns, where that alone explains what was seen.
+    pub nodes_in_turn: Option<usize>,
     /// The connections that it rests on, in the order of time.
     pub observations: Vec<Observation>,
 }
@@ -82,7 +84,17 @@ impl History<'_, '_> {
         let ended = self.proceed(&mut examination, &mut made, names, answers_well);
         let (conclusions, judge) = (examination.conclusions(), examination.judge());
         let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
-        (Judgement { asked: self.asked, conclusions, unknown, never_accepted, observations: made }, ended)
+        (
+            Judgement {
+                asked: self.asked,
+                conclusions,
+                unknown,
+                never_accepted,
+                nodes_in_turn: judge.nodes_in_turn(),
+                observations: made,
+            },
+            ended,
+        )
     }
 
     fn proceed(
