@@ -200,13 +200,15 @@ impl Broken {
         }
         let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
         let rate = if self.flags.contains(&"--rate") { [].as_slice() } else { &["--rate", "500"] };
+        // Most servers show all without waiting; the balanced ones are examined as anyone would.
+        let patience = if self.flags.contains(&"--patience") { [].as_slice() } else { &["--patience", "0s"] };
         let client =
             |length| lab.authority.client(&"x".repeat(length)).unwrap().write_pem(lab.directory(), "client").unwrap();
         let certificate = self.certificate.map(client);
         let certificate = certificate
             .iter()
             .flat_map(|files| ["--cert".into(), files.certificate.clone(), "--key".into(), files.key.clone()]);
-        let running = call.arg("--json").arg(&json).args(certificate).args(rate).args(self.flags).start();
+        let running = call.arg("--json").arg(&json).args(certificate).args(rate).args(patience).args(self.flags).start();
         (self.meanwhile)(&mut started);
         let outcome = running.finish();
         let text = std::fs::read_to_string(&json).unwrap_or_default();

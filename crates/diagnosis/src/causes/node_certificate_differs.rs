@@ -65,9 +65,9 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
     let facts = all.iter().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
     let keys: BTreeSet<KeyName> = facts.flat_map(|it| it.tickets.iter().map(|it| it.key_name).collect::<Vec<_>>()).collect();
-    let plain = examined.plain(Asked { tls: version, kind: Kind::Ticket });
-    let refused: Vec<&ProbeRecord> =
-        plain.iter().copied().filter(|seen| came(seen) == Some(ResumptionOutcome::Refused)).collect();
+    let asked = Asked { tls: version, kind: Kind::Ticket };
+    let plain = examined.plain(asked).into_iter().chain(examined.chosen(asked));
+    let refused: Vec<&ProbeRecord> = plain.filter(|seen| came(seen) == Some(ResumptionOutcome::Refused)).collect();
     // Of a session that a resumed connection gave, nobody saw the certificate.
     let compared: Vec<(&ProbeRecord, bool)> = refused
         .into_iter()

@@ -231,7 +231,7 @@ impl<'a> Examiner<'a> {
                 let stalls: Vec<u64> = self.plain_stalls(asked.tls);
                 cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
             }
-            Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some(),
+            Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some_and(|patience| !patience.is_zero()),
         };
         if !holds {
             return Some(Why::Needs(experiment.needs));

@@ -18,6 +18,9 @@ const IN_HEALTH: Budget = Budget { connections: 23, seconds: 3.0 };
 const IN_VAIN: Budget = Budget { connections: 40, seconds: 6.0 };
 const IN_DOUBT: Budget = Budget { connections: 48, seconds: 8.0 };
 
+/// The seconds in which connections are made where nobody wants to wait.
+const WITHOUT_WAITS: f64 = 0.8;
+
 /// So many failures in a row mean that the target does not want any more, and so many that hang are enough.
 const FAILURES: usize = 5;
 const HANGS: usize = 5;
@@ -155,9 +158,15 @@ impl History<'_, '_> {
             (false, true) if !has_failed => IN_VAIN,
             _ => IN_DOUBT,
         };
-        // Who wants to wait learns of lifetimes too.
-        let patience = self.limited.limits.patience.map_or(0.0, |patience| patience.as_secs_f64() + 2.0);
-        Budget { seconds: usual.seconds.max(patience), ..usual }
+        let seconds = match self.limited.limits.patience.map(|patience| patience.as_secs_f64()) {
+            Some(0.0) => WITHOUT_WAITS,
+            // Who wants to wait learns of lifetimes too.
+            Some(patience) => usual.seconds.max(patience + 2.0),
+            None => usual.seconds,
+        };
+        // The rate alone takes so long.
+        let paced = usual.connections as f64 / f64::from(self.limited.limits.rate.max(1));
+        Budget { seconds: seconds + paced, ..usual }
     }
 }
 

@@ -38,7 +38,8 @@ pub struct Limits {
     pub fill: u32,
     /// Connections at once, where that is what is varied.
     pub burst: u32,
-    /// How long to wait before a session is offered, to see whether it is still good; `None` does not wait.
+    /// How long to wait before a session is offered, to see whether it is still good; `None` waits a few seconds in all, as the
+    /// judge sees fit, and 0 does not wait.
     pub patience: Option<Duration>,
 }
 

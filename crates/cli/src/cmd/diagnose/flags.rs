@@ -43,7 +43,7 @@ pub(crate) struct DiagnoseArgs {
     /// Concurrent connections, to test whether there are enough sessions
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=256), help_heading = "What to try")]
     burst: u32,
-    /// Wait this long before a session is offered again, to test its lifetime; no wait by default
+    /// Wait this long before a session is offered again, to test its lifetime; some seconds in all by default, none with 0
     #[arg(long, value_name = "DURATION", value_parser = parse_wait, help_heading = "What to try")]
     patience: Option<Duration>,
     /// Maximum connections per target; by default 150, plus what --fill and --burst need beyond their defaults
@@ -108,7 +108,6 @@ impl DiagnoseArgs {
         let more = self.fill.saturating_sub(usual.fill) + self.burst.saturating_sub(usual.burst);
         let connections = self.connections.unwrap_or(usual.connections + 2 * more);
         let (rate, time, fill, burst, patience) = (self.rate, self.max_time, self.fill, self.burst, self.patience);
-        let patience = patience.filter(|patience| !patience.is_zero());
         Limits { connections, rate, time, fill, burst, patience }
     }
 
