@@ -47,7 +47,7 @@ const STATELESS: u16 = 100;
 
 fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
     let names = names_of_unlike_keys(case, tickets)?;
-    let title = format!("{} tickets are never accepted, and each has a key name of its own", tickets.asked.tls);
+    let title = format!("{} tickets arrive and are never accepted: each has a key name of its own", tickets.asked.tls);
     let confidence = tickets.confidence_of_refusal(case).max(Confidence::Likely);
     let named = format!("{names} tickets came, under {names} key names");
     Some(case.found(&CAUSE, Severity::Fault, confidence, title).because([tickets.refusal(case), named]))

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use reprise_connection::Fault;
 use reprise_judge::{Answer, Budget, Cause, Conclusion, Examination, Outcome, Request, Variation as Change};
 use reprise_model::{Asked, KeyName, Kind, Nanos, Observation};
 
@@ -138,9 +139,7 @@ impl History<'_, '_> {
             answer(examination, request, &seen, names, answers_well, &self.given);
             made.push(seen);
             match record.fault {
-                Some(fault) if failed_in_a_row >= FAILURES => {
-                    return Err(EarlyEnd::Blocked { after: self.limited.connector.begun(), fault });
-                }
+                Some(fault) if failed_in_a_row >= FAILURES => return self.check_that_it_answers(fault),
                 Some(_) if hung >= HANGS => return Ok(()),
                 _ => {}
             }
@@ -149,6 +148,17 @@ impl History<'_, '_> {
 }
 
 impl History<'_, '_> {
+    /// Where only offers fail, the target still answers others.
+    fn check_that_it_answers(&mut self, fault: Fault) -> Result<(), EarlyEnd> {
+        let plan = ConnectionPlan::sample(&self.plan.config, self.asked, SessionOffer::nothing(self.asked));
+        let (record, spent) = self.limited.connect(plan)?;
+        self.seen.push(ProbeRecord::of(Step::Prime(Variation::Plain), &record, spent));
+        match record.fault {
+            Some(_) => Err(EarlyEnd::Blocked { after: self.limited.connector.begun(), fault }),
+            None => Ok(()),
+        }
+    }
+
     fn budget(&self, made: &[Observation]) -> Budget {
         let is_accepted = made.iter().any(|seen| seen.kind().is_some_and(|kind| kind != Kind::Full));
         let has_failed = made.iter().any(|seen| seen.facts().is_none());
