@@ -14,7 +14,7 @@ use clap::Args;
 use reprise_judge::{Answer, Budget, Conclusion, Examination, Request};
 
 use self::score::{Score, Verdict};
-use self::world::World;
+use self::world::{Connected, World};
 
 #[derive(Args)]
 pub(crate) struct JudgeArguments {
@@ -136,8 +136,9 @@ fn examine(world: &mut World, arguments: &JudgeArguments) -> Verdict {
     Verdict::new(world, &examination, &conclusions, judging)
 }
 
-fn tell(examination: &mut Examination, request: Request, answer: &world::Connected) {
-    let answer = Answer { outcome: answer.outcome.into(), key: answer.key.as_deref(), now: answer.now, sessions: 1 };
+fn tell(examination: &mut Examination, request: Request, answer: &Connected) {
+    let Connected { outcome, key, now, sessions } = answer;
+    let answer = Answer { outcome: (*outcome).into(), key: key.as_deref(), now: *now, sessions: *sessions };
     examination.answer(request, answer);
 }
 

@@ -1,111 +1,15 @@
-//! What the judge makes of connections: of those that it chose itself, and of those that were made for another purpose, a
-//! measurement, a load.
+//! What the judge concludes, as findings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use reprise_judge::{
-    Attempt, Cause as Concluded, Conclusion, Confidence as Sureness, Judge, Offered, Outcome, Seen, Variation,
-};
+use reprise_judge::{Cause as Concluded, Conclusion, Confidence as Sureness};
 use reprise_model::document::{Confidence, Finding};
-use reprise_model::{Asked, KeyName, Kind, Observation};
-use reprise_probe::diagnose::{Judgement, NEVER_ACCEPTED, names};
+use reprise_model::{KeyName, Kind, Observation};
+use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
 use crate::causes::{causes, resumed_ticket_refused};
 use crate::figures::connections;
 use crate::series::{Case, Series};
-
-/// So many connections are weighed. More say no more of nodes, and cost more.
-const MOST: usize = 200;
-
-/// What it makes of these connections, of which it chose none, in the order in which they were begun. Those of other versions and
-/// kinds offer nothing here, and count all the same: they take turns too.
-pub(crate) fn judgement(observations: &[Observation], asked: Asked) -> Judgement {
-    let seen: Vec<&Observation> = relevant(observations).take(MOST).collect();
-    let judge = weighed(&seen, asked);
-    let [unknown, never_accepted] = [judge.odds(&[Concluded::Unknown]), judge.odds(&NEVER_ACCEPTED)];
-    // What one connection in twenty would show by chance is told where somebody looked for it.
-    let is_told = |it: &Conclusion| it.confidence > Sureness::Possible || it.cause == Concluded::NotShared;
-    let conclusions = judge.conclusions().into_iter().filter(is_told).collect();
-    let observations = seen.into_iter().copied().collect();
-    Judgement { asked, conclusions, unknown, never_accepted, nodes_in_turn: judge.nodes_in_turn(), observations }
-}
-
-/// What is known of a connection whose session may be offered.
-struct Known {
-    connection: usize,
-    /// How many sessions had been given by then.
-    given: usize,
-    depth: usize,
-    used: usize,
-}
-
-fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
-    let mut judge = Judge::new();
-    let has_names = names(observations.iter().copied().filter(|seen| seen.asked.tls == asked.tls), asked);
-    let mut numbers: HashMap<KeyName, u32> = HashMap::new();
-    let mut known: HashMap<u32, Known> = HashMap::new();
-    let mut before: Option<f64> = None;
-    let mut given = 0;
-    for (connection, seen) in observations.iter().enumerate() {
-        let at = seen.start.0 as f64 / 1e9;
-        let gap = before.map_or(0.0, |before| (at - before).max(0.0));
-        before = Some(at);
-        let offered = offered(seen, asked, &known, given);
-        let outcome = match seen.facts() {
-            None => Outcome::Failed,
-            Some(facts) if offered.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
-            Some(_) => Outcome::Full,
-        };
-        let count = numbers.len() as u32;
-        let name = name(seen).filter(|_| has_names && seen.asked.tls == asked.tls);
-        let key = name.map(|name| *numbers.entry(name).or_insert(count));
-        let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
-        judge.observe(&attempt, &Seen { outcome, key });
-        let is_resumed = outcome == Outcome::Resumed;
-        if let Some(origin) = seen.offered.and_then(|it| it.origin).and_then(|origin| known.get_mut(&origin.index)) {
-            origin.used += usize::from(is_resumed);
-        }
-        let depth = offered.filter(|_| is_resumed).map_or(0, |it| it.depth + 1);
-        if outcome != Outcome::Failed && seen.asked.tls == asked.tls {
-            given += seen.facts().map_or(0, |facts| match asked.kind {
-                Kind::Id => usize::from(facts.kind == Kind::Full),
-                _ => facts.tickets.count as usize,
-            });
-            known.insert(seen.index, Known { connection, given, depth, used: 0 });
-        }
-    }
-    judge
-}
-
-/// Those that reached the server, to its first address, in the order in which they were begun.
-fn relevant(observations: &[Observation]) -> impl Iterator<Item = &Observation> {
-    let server = observations.iter().find_map(|seen| seen.server);
-    let is_relevant = move |seen: &&Observation| {
-        let has_failed_here = seen.outcome.is_err_and(|name| !name.is_the_targets());
-        seen.server == server && !has_failed_here
-    };
-    let mut relevant: Vec<&Observation> = observations.iter().filter(is_relevant).collect();
-    relevant.sort_by_key(|seen| seen.index);
-    relevant.into_iter()
-}
-
-fn offered(seen: &Observation, asked: Asked, known: &HashMap<u32, Known>, given: usize) -> Option<Offered> {
-    // Of a resumption that ends in an error page nothing is concluded.
-    let is_offered = seen.is_answered_well() && seen.facts().is_none_or(|facts| facts.session_offered);
-    let offered = seen.offered.filter(|it| is_offered && seen.asked.tls == asked.tls && it.kind == asked.kind)?;
-    let origin = known.get(&offered.origin?.index)?;
-    Some(Offered {
-        from: origin.connection,
-        age: offered.age.0 as f64 / 1e9,
-        others: given.saturating_sub(origin.given),
-        used: origin.used,
-        depth: origin.depth,
-    })
-}
-
-fn name(seen: &Observation) -> Option<KeyName> {
-    Some(seen.facts()?.tickets.iter().next()?.key_name)
-}
 
 /// What its conclusions are, as findings: of each mechanism whose sessions were offered, and not always accepted.
 pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -130,7 +34,7 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let judgement = case.judgement(series.asked);
-    let rules = || causes().filter_map(|cause| Some((cause, cause.judged?.find)));
+    let rules = || causes().filter_map(|cause| Some((cause, cause.judged?)));
     let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&series.asked.kind));
     let found: Vec<Finding> = rules()
         .filter_map(|(cause, rule)| {
@@ -149,12 +53,8 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
             let finding = case.found(cause, severity, Confidence::Possible, (rule.title)(&judgement));
             finding.because(evidence(&judgement, None))
         });
-    let priced = |finding: Finding| {
-        let refused = offers(&judgement).filter(|offer| !offer.is_accepted).count();
-        let is_of_refusals = refused > 0;
-        let cost = case.average_cost(series).filter(|_| is_of_refusals);
-        finding.costing(cost).costing_cpu(case.cpu_cost(series.asked.tls).filter(|_| is_of_refusals))
-    };
+    let cpu_cost = case.cpu_cost(series.asked.tls).filter(|_| offers(&judgement).any(|offer| !offer.is_accepted));
+    let priced = |finding: Finding| finding.costing(case.average_cost(series)).costing_cpu(cpu_cost);
     found.into_iter().chain(unexplained).map(priced).collect()
 }
 
@@ -177,11 +77,10 @@ struct Offer {
 
 fn offers(judgement: &Judgement) -> impl Iterator<Item = Offer> {
     let offer = |seen: &Observation| {
-        let offered = seen.offered.filter(|it| it.kind == judgement.asked.kind && seen.asked.tls == judgement.asked.tls)?;
-        let is_accepted = seen.facts().filter(|facts| facts.session_offered)?.kind != Kind::Full;
-        Some(Offer { distance: seen.distance(), age_s: offered.age.0 as f64 / 1e9, is_accepted })
+        let age_s = seen.offered?.age.0 as f64 / 1e9;
+        Some(Offer { distance: seen.distance(), age_s, is_accepted: !seen.is_refusal() })
     };
-    judgement.observations.iter().filter_map(offer)
+    judgement.offers().filter_map(offer)
 }
 
 /// What shows the conclusion; `None` where nothing that the judge knows explains the refusals.
@@ -206,8 +105,8 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
     [Some(counted), failed, shown, turns, key_names(judgement), Some(likelihood), others].into_iter().flatten().collect()
 }
 
-const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes that do not share keys or a cache, keys that \
-        change, a limit of time or number";
+const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes that do not share \
+                             keys or a cache, keys that change, a limit of time or number";
 
 /// "Over 41 connections its presence is 2300 times likelier than its absence".
 fn odds(judgement: &Judgement, conclusion: &Conclusion) -> String {
@@ -237,13 +136,13 @@ fn by_distance(offers: &[Offer]) -> Option<String> {
         .then(|| format!("Accepted by distance, in connections since the one that gave it: {}", each.join(", ")))
 }
 
-/// "Accepted up to 2.10 s old, refused from 3.02 s".
+/// "Accepted between 0.01 s and 2.10 s after they were given, refused between 2.30 s and 3.02 s".
 fn by_age(offers: &[Offer]) -> Option<String> {
-    let oldest = |is_accepted| {
+    let ages = |is_accepted| {
         let ages = offers.iter().filter(move |offer| offer.is_accepted == is_accepted).map(|offer| offer.age_s);
         (ages.clone().fold(f64::INFINITY, f64::min), ages.fold(f64::NEG_INFINITY, f64::max))
     };
-    let ((young_accepted, old_accepted), (young_refused, old_refused)) = (oldest(true), oldest(false));
+    let ((young_accepted, old_accepted), (young_refused, old_refused)) = (ages(true), ages(false));
     (young_accepted.is_finite() && young_refused.is_finite()).then(|| {
         format!(
             "Accepted between {young_accepted:.2} s and {old_accepted:.2} s after they were given, refused between \
@@ -252,19 +151,19 @@ fn by_age(offers: &[Offer]) -> Option<String> {
     })
 }
 
-/// The youngest age at which a session was refused, in seconds.
-pub(crate) fn refused_from(judgement: &Judgement) -> f64 {
-    offers(judgement).filter(|offer| !offer.is_accepted).map(|offer| offer.age_s).fold(f64::INFINITY, f64::min)
+/// The greatest age at which a session was accepted, in seconds; `None` where none was.
+pub(crate) fn oldest_accepted(judgement: &Judgement) -> Option<f64> {
+    offers(judgement).filter(|offer| offer.is_accepted).map(|offer| offer.age_s).max_by(f64::total_cmp)
 }
 
 /// "Tickets come under 2 key names: 0c1f… (12 times), 90ab… (11 times)", where they name keys.
 fn key_names(judgement: &Judgement) -> Option<String> {
     let of_version = || judgement.observations.iter().filter(|seen| seen.asked.tls == judgement.asked.tls);
-    if !names(of_version(), judgement.asked) {
+    if !are_named(of_version(), judgement.asked) {
         return None;
     }
     let mut counts: BTreeMap<KeyName, u32> = BTreeMap::new();
-    of_version().filter_map(name).for_each(|name| *counts.entry(name).or_default() += 1);
+    of_version().filter_map(key_name).for_each(|name| *counts.entry(name).or_default() += 1);
     let named: Vec<String> = counts.iter().take(4).map(|(name, count)| format!("{name} ({count} times)")).collect();
     let (keys, tickets) = (counts.len(), counts.values().sum::<u32>());
     let others = if keys > named.len() { " and others" } else { "" };
@@ -277,67 +176,3 @@ fn key_names(judgement: &Judgement) -> Option<String> {
 
 /// Chance alone hides a key less often than this.
 const CHANCE: f64 = 1e-4;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::Example;
-    use reprise_model::{Origin, Version};
-
-    const TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
-
-    /// A hundred tickets, each of so many connections before, that are accepted where `accepts` says so of connection and distance.
-    fn judged(distances: &[u32], accepts: impl Fn(u32, u32) -> bool) -> Judgement {
-        let mut distances = distances.iter().copied().cycle();
-        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).all(|it| {
-            if it.asked.kind != Kind::Ticket {
-                return;
-            }
-            let distance = distances.next().unwrap();
-            let offered = it.offered.as_mut().unwrap();
-            offered.origin = Some(Origin { index: it.index - distance, was_resumed: false, is_last: true });
-            let kind = if accepts(it.index, distance) { Kind::Ticket } else { Kind::Full };
-            it.outcome.as_mut().unwrap().kind = kind;
-        });
-        judgement(example.case().observations, TICKET)
-    }
-
-    fn of_nodes(judged: &Judgement) -> Option<Sureness> {
-        judged.of(Concluded::NotShared).map(|it| it.confidence)
-    }
-
-    fn of_refusal(judged: &Judgement) -> Option<Sureness> {
-        (judged.never_accepted >= 20.0).then_some(Sureness::Likely)
-    }
-
-    #[test]
-    fn nodes_in_turn_are_likely() {
-        assert_eq!(of_nodes(&judged(&[1, 2, 3, 4, 6], |_, distance| distance % 3 == 0)), Some(Sureness::Likely));
-    }
-
-    #[test]
-    fn nodes_by_chance_are_likely() {
-        // Which of two nodes a connection reached, by a multiplicative hash of its number.
-        let node = |index: u32| index.wrapping_mul(2_654_435_761) >> 31;
-        let judged = judged(&[1, 2, 3, 5], |index, distance| node(index) == node(index - distance));
-        assert_eq!(of_nodes(&judged), Some(Sureness::Likely));
-    }
-
-    #[test]
-    fn keys_that_changed_once_are_no_nodes() {
-        let judged = judged(&[1, 2, 3, 12], |index, distance| (index < 150) == (index - distance < 150));
-        assert_ne!(of_nodes(&judged), Some(Sureness::Likely));
-    }
-
-    #[test]
-    fn what_is_refused_at_every_distance_is_never_accepted() {
-        let judged = judged(&[1, 2, 4, 3, 6, 5, 8, 7, 9, 1, 3], |_, _| false);
-        assert_eq!(of_refusal(&judged), Some(Sureness::Likely));
-    }
-
-    /// So do two nodes in turn.
-    #[test]
-    fn what_is_refused_at_one_distance_may_be_nodes() {
-        assert_ne!(of_refusal(&judged(&[1], |_, _| false)), Some(Sureness::Likely));
-    }
-}

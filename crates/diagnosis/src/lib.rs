@@ -20,6 +20,7 @@ mod judged;
 pub mod savings;
 mod series;
 mod verdict;
+mod weighed;
 
 #[cfg(any(test, feature = "example"))]
 #[allow(clippy::unwrap_used, clippy::new_without_default, reason = "only tests call it")]

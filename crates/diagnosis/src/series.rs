@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use reprise_judge::Cause as Judged;
+use reprise_judge::{Cause as Judged, LIKELY};
 use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Phase, PskMode, Purpose, Version};
 
 use reprise_probe::diagnose::Judgement;
 
 use crate::figures::connections;
-use crate::judged;
 use crate::savings::{Saving, saving};
+use crate::weighed;
 
 /// What findings are drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl<'a> Case<'a> {
     /// What the judge concludes of this mechanism, whoever chose the connections.
     pub(crate) fn judgement(&self, asked: Asked) -> Judgement {
         let examined = self.judgements.iter().find(|judgement| judgement.asked == asked);
-        examined.cloned().unwrap_or_else(|| judged::judgement(self.observations, asked))
+        examined.cloned().unwrap_or_else(|| weighed::judgement(self.observations, asked))
     }
 
     /// The counted connections that completed.
@@ -55,7 +55,7 @@ impl<'a> Case<'a> {
 
     /// What the refusals of these connections cost one of them on average, where it is shown that resuming saves anything.
     pub(crate) fn average_cost(&self, series: &Series<'_>) -> Option<Nanos> {
-        let run = self.figures.run(series.asked.tls, series.asked.kind)?;
+        let run = self.figures.run(series.asked.tls, series.asked.kind).filter(|_| series.refusals() > 0)?;
         let saved = saving(self.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
         Some(Nanos((saved.0 as f64 * series.refusals() as f64 / series.count() as f64).round() as u64))
     }
@@ -145,8 +145,10 @@ impl Series<'_> {
     /// "100 of 100 connections that offered one ended in a full handshake".
     pub(crate) fn refusal(&self, case: &Case<'_>) -> String {
         let examined = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
-        let all = examined.map(|judgement| judgement.observations.iter().filter(|seen| seen.is_refusal()).count() as u64);
-        let (refused, offered) = all.map_or((self.refusals(), self.offered()), |all| (all, all));
+        let (refused, offered) = examined.map_or((self.refusals(), self.offered()), |judgement| {
+            let refused = judgement.offers().filter(|seen| seen.is_refusal()).count();
+            (refused as u64, judgement.offers().count() as u64)
+        });
         format!("{refused} of {} that offered one ended in a full handshake", connections(offered))
     }
 
@@ -173,9 +175,6 @@ impl Series<'_> {
         }
     }
 }
-
-/// The odds from which on a cause is likely.
-const LIKELY: f64 = 20.0;
 
 /// From how many connections on their share tells anything: chance alone moves six by two or three.
 pub(crate) const FEWEST: u64 = 6;

@@ -28,6 +28,29 @@ pub struct Offered {
     pub used: usize,
     /// How many resumptions lie between it and a full handshake.
     pub depth: usize,
+    /// What offers before showed of it.
+    pub earlier: Earlier,
+}
+
+/// What earlier offers of a session showed, in which nothing was changed: what is forgotten stays forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Earlier {
+    /// How many others there were, and how old it was, when it was resumed last.
+    pub accepted: Option<(usize, f64)>,
+    /// Whether it was refused.
+    pub is_refused: bool,
+}
+
+impl Earlier {
+    /// Notes what became of this attempt.
+    pub fn note(&mut self, attempt: &Attempt, outcome: Outcome) {
+        let offered = attempt.offered.filter(|_| attempt.variation == Variation::Plain);
+        match outcome {
+            Outcome::Resumed => self.accepted = offered.map(|it| (it.others, it.age)).or(self.accepted),
+            Outcome::Full => self.is_refused |= offered.is_some(),
+            Outcome::Failed => {}
+        }
+    }
 }
 
 /// What is changed in the connection that offers a session; the session is always from a plain one.

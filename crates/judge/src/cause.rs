@@ -1,7 +1,5 @@
 //! What a hypothesis may say is wrong.
 
-use crate::attempt::Variation;
-
 /// A reason why sessions are not resumed, or connections fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -64,14 +62,9 @@ impl Cause {
         Self::Unknown,
     ];
 
-    /// What has to be changed in a connection to see what a session is bound to; `None` of other causes.
-    pub(crate) fn bound_by(self) -> Option<Variation> {
-        match self {
-            Self::BoundToName => Some(Variation::Name),
-            Self::BoundToSuite => Some(Variation::Suite),
-            Self::BoundToCertificate => Some(Variation::Certificate),
-            _ => None,
-        }
+    /// Whether it is what a session is bound to: only a connection in which that is changed shows it.
+    pub(crate) fn is_bond(self) -> bool {
+        matches!(self, Self::BoundToName | Self::BoundToSuite | Self::BoundToCertificate)
     }
 
     /// The name of the finding, `hidden-nodes`.

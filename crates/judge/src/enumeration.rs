@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::attempt::{Attempt, Offered, Outcome, Seen, UNEXPLAINED_KEY, Variation, likelihood};
+use crate::attempt::{Attempt, Earlier, Offered, Outcome, Seen, UNEXPLAINED_KEY, Variation, likelihood};
 use crate::cause::Cause;
 use crate::hypothesis::Hypothesis;
-use crate::memory::{Capacity, Evicts, Lifetime, Memory};
+use crate::memory::{Capacity, Lifetime, Memory};
 use crate::one_node::KeyNames;
 use crate::restarts::Restarts;
 use crate::rotations::Rotations;
@@ -20,8 +20,14 @@ const GAP: f64 = 0.4;
 fn attempts(sequence: &Sequence) -> Vec<(Attempt, Seen)> {
     let mut all = Vec::new();
     for (connection, (ago, outcome, key)) in sequence.iter().enumerate() {
-        let offered =
-            ago.map(|ago| Offered { from: connection - ago, age: ago as f64 * GAP, others: ago - 1, used: 0, depth: 0 });
+        let offered = ago.map(|ago| Offered {
+            from: connection - ago,
+            age: ago as f64 * GAP,
+            others: ago - 1,
+            used: 0,
+            depth: 0,
+            earlier: Earlier::default(),
+        });
         let at = connection as f64 * GAP;
         let gap = if connection == 0 { 0.0 } else { GAP };
         let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
@@ -182,15 +188,27 @@ fn the_pass_sums_over_every_phase_of_a_rotation() {
     }
 }
 
+/// Four parts of two sessions, and three others: 1 - P(two or three of them come to the part of ours).
+#[test]
+fn a_store_in_parts_forgets_where_a_part_is_full() {
+    let quarter: f64 = 0.25;
+    let enumerated = 1.0 - 3.0 * quarter.powi(2) * 0.75 - quarter.powi(3);
+    let memory = Memory { capacity: Some(Capacity { sessions: 8, others_a_second: 0.0, parts: 4 }), ..Memory::PERFECT };
+    let attempt = attempts(SEQUENCES[0])[3].0;
+    let offered = Offered { from: 0, age: 1.0, others: 3, used: 0, depth: 0, earlier: Earlier::default() };
+    let known = |earlier: Earlier| memory.knows(&attempt, &Offered { earlier, ..offered });
+    assert!((known(Earlier::default()) - enumerated).abs() < 0.03, "{}", known(Earlier::default()));
+    assert_eq!(known(Earlier { is_refused: true, ..Earlier::default() }), 0.0);
+    assert_eq!(known(Earlier { accepted: Some((3, 1.0)), is_refused: false }), 1.0);
+}
+
 #[test]
 fn a_store_remembers_what_it_says() {
     let perfect = Memory::PERFECT;
     let lifetime = |lifetime| Memory { lifetime, ..perfect };
-    let holding = |sessions, others_a_second| Memory {
-        capacity: Some(Capacity { sessions, others_a_second, evicts: Evicts::Oldest }),
-        ..perfect
-    };
-    let offered = Offered { from: 0, age: 1.0, others: 3, used: 1, depth: 2 };
+    let holding =
+        |sessions, others_a_second| Memory { capacity: Some(Capacity { sessions, others_a_second, parts: 1 }), ..perfect };
+    let offered = Offered { from: 0, age: 1.0, others: 3, used: 1, depth: 2, earlier: Earlier::default() };
     let cases = [
         (perfect, offered, 1.0),
         (Memory { accepts: false, ..perfect }, offered, 0.0),
@@ -201,10 +219,10 @@ fn a_store_remembers_what_it_says() {
         (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.5 }), offered, 1.0),
         (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.9 }), Offered { age: 1.7, ..offered }, 1.0),
         (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.2 }), Offered { age: 1.3, ..offered }, 0.0),
-        (holding(4.0, 0.0), offered, 1.0),
-        (holding(3.0, 0.0), offered, 0.0),
-        (holding(30.0, 100.0), offered, 0.0),
-        (holding(30.0, 1.0), offered, 1.0),
+        (holding(4, 0.0), offered, 1.0),
+        (holding(3, 0.0), offered, 0.0),
+        (holding(30, 100.0), offered, 0.0),
+        (holding(30, 1.0), offered, 1.0),
         (Memory { is_single_use: true, ..perfect }, offered, 0.0),
         (Memory { is_single_use: true, ..perfect }, Offered { used: 0, ..offered }, 1.0),
         (Memory { least_age: 2.0, ..perfect }, offered, 0.0),

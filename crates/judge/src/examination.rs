@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::attempt::{Attempt, Offered, Outcome, Seen, Variation};
+use crate::attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
 use crate::cause::{Cause, Causes};
 use crate::choice::{Attention, Rivals};
+use crate::conclusion::{Conclusion, conclusions, groups};
 use crate::experiment::{OPENING, Pick, QUICK, SERIES, Step, singles};
 use crate::judge::{Judge, odds};
 
@@ -43,31 +44,6 @@ pub struct Answer<'a> {
     pub sessions: usize,
 }
 
-/// What an examination says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Conclusion {
-    /// What is wrong.
-    pub cause: Cause,
-    /// How sure that is.
-    pub confidence: Confidence,
-    /// How much likelier its presence is than its absence.
-    pub odds: f64,
-}
-
-/// How sure a conclusion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// More likely than not.
-    Possible,
-    /// 20 times likelier present than absent.
-    Likely,
-    /// 1000 times, and further connections confirmed it.
-    Certain,
-}
-
-/// The odds from which on a cause is likely, and certain.
-const LIKELY: f64 = 20.0;
-const CERTAIN: f64 = 1000.0;
 /// So much more than certain a cause must be before it is confirmed: confirming takes some away.
 const CLEAR: f64 = 1500.0;
 /// Connections before anything is clear, and those that confirm it.
@@ -82,9 +58,6 @@ const LEAST_GAIN: f64 = 0.001;
 const LITTLE_GAIN: f64 = 0.03;
 /// How often each series is made.
 const TIMES_A_SERIES: usize = 2;
-
-/// Causes of which one is named: what no experiment tells apart.
-const KEYS: [Cause; 2] = [Cause::Restart, Cause::Rotation];
 
 /// An examination of one server.
 #[derive(Clone, Debug)]
@@ -109,8 +82,8 @@ pub struct Examination {
     /// How many connections there were when all became clear.
     clear_since: Option<usize>,
     is_over: bool,
-    /// What may be changed in a connection.
-    changes: &'static [Variation],
+    /// Whether connections may be asked for in which something is changed.
+    may_change: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +91,7 @@ struct Session {
     born: f64,
     depth: usize,
     used: usize,
+    earlier: Earlier,
     offered: usize,
     is_plain: bool,
     /// How many its connection gave.
@@ -128,7 +102,7 @@ impl Examination {
     /// Of a server of which nothing is known.
     pub fn new(budget: Budget) -> Self {
         let planned = OPENING.iter().rev().copied().collect();
-        Self { planned, changes: &Variation::CHANGES, ..Self::of_what_is_known(budget) }
+        Self { planned, may_change: true, ..Self::of_what_is_known(budget) }
     }
 
     /// Of a server with which connections were made before, in the order of time: they are to be answered first. Nothing is
@@ -150,7 +124,7 @@ impl Examination {
             series: [0; SERIES.len()],
             clear_since: None,
             is_over: false,
-            changes: &[],
+            may_change: false,
         }
     }
 
@@ -213,6 +187,7 @@ impl Examination {
             if let Some(session) = &mut self.sessions[offered.from] {
                 session.offered += 1;
                 session.used += usize::from(is_resumed);
+                session.earlier.note(&attempt, answer.outcome);
             }
             *self.variations.entry(request.variation).or_default() += 1;
         }
@@ -220,6 +195,7 @@ impl Examination {
             born: at,
             depth: offered.filter(|_| is_resumed).map_or(0, |offered| offered.depth + 1),
             used: 0,
+            earlier: Earlier::default(),
             offered: 0,
             is_plain: request.variation == Variation::Plain,
             given: answer.sessions,
@@ -257,7 +233,7 @@ impl Examination {
         let attention = if self.clear_since.is_some() { confirming } else { searching };
         let mut rivals = Rivals::new(&self.judge, &posterior, attention);
         let (mut best, mut most) = (None, LEAST_GAIN);
-        for step in singles().into_iter().filter(|step| self.may_make(step.variation)) {
+        for step in singles().into_iter().filter(|step| self.may_change || step.variation == Variation::Plain) {
             let wait = step.after.unwrap_or(0.0);
             let Some(attempt) = self.foresee(step).filter(|_| self.now + wait <= self.budget.seconds) else { continue };
             let worth = rivals.gain(&attempt) / (1.2 + 0.7 * wait);
@@ -272,13 +248,15 @@ impl Examination {
             self.planned.extend(SERIES[place].steps.iter().rev());
             return;
         }
-        // Where all looks clear, further connections still have to show it.
-        let is_confirming = self.sessions.len() < LEAST || self.clear_since.is_some();
-        let next = Pick::Ago(1 + self.sessions.len() % 3);
-        let further = || [next, Pick::Ago(1), Pick::None].map(|session| Step { session, ..Step::PLAIN });
-        let further = || further().into_iter().find(|step| self.foresee(*step).is_some());
-        let step = best.or_else(|| is_confirming.then(further).flatten());
-        self.planned.extend(step);
+        self.planned.extend(best.or_else(|| self.further()));
+    }
+
+    /// Where all looks clear, further connections still have to show it.
+    fn further(&self) -> Option<Step> {
+        let made = self.sessions.len();
+        let picks = [Pick::Ago(1 + made % 3), Pick::Ago(1), Pick::None].into_iter();
+        let mut steps = picks.map(|session| Step { session, ..Step::PLAIN });
+        steps.find(|step| (made < LEAST || self.clear_since.is_some()) && self.foresee(*step).is_some())
     }
 
     /// The series that was made least often among those that tell of an open cause.
@@ -300,22 +278,13 @@ impl Examination {
     fn is_decided(&mut self, posterior: &[(Causes, f64)]) -> bool {
         let made = self.sessions.len();
         let is_clear = made >= LEAST
-            && groups().filter(|causes| self.can_tell(causes)).all(|causes| {
+            && groups().filter(|causes| self.may_change || !causes.iter().any(|cause| cause.is_bond())).all(|causes| {
                 let odds = odds(posterior, Causes::of(causes));
                 odds > CLEAR || causes.iter().all(|cause| odds < absent_below(*cause))
             });
         self.clear_since = if is_clear { self.clear_since.or(Some(made)) } else { None };
         let is_healthy = most_probable(posterior) == Causes::NONE;
         self.clear_since.is_some_and(|since| is_healthy || made >= since + CONFIRMING)
-    }
-
-    fn may_make(&self, variation: Variation) -> bool {
-        variation == Variation::Plain || self.changes.contains(&variation)
-    }
-
-    /// Whether connections that may be made tell anything of these causes.
-    fn can_tell(&self, causes: &[Cause]) -> bool {
-        causes.iter().all(|cause| cause.bound_by().is_none_or(|variation| self.may_make(variation)))
     }
 
     /// The attempt that this step would be; `None` where there is no such session, or it was offered often enough.
@@ -362,49 +331,16 @@ impl Examination {
     fn offered(&self, from: usize, at: f64) -> Option<Offered> {
         let session = self.sessions.get(from).copied().flatten()?;
         let others = self.sessions.iter().skip(from + 1).flatten().map(|session| session.given).sum();
-        Some(Offered { from, age: at - session.born, others, used: session.used, depth: session.depth })
+        let Session { born, used, depth, earlier, .. } = session;
+        Some(Offered { from, age: at - born, others, used, depth, earlier })
     }
-}
-
-impl Judge {
-    /// What is more likely than not, the likeliest first. None is certain: no connection was chosen to confirm it.
-    pub fn conclusions(&self) -> Vec<Conclusion> {
-        conclusions(self, false)
-    }
-}
-
-fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> {
-    let posterior = judge.posterior();
-    let mut all = Vec::new();
-    for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
-        let odds_of_all = odds(&posterior, Causes::of(causes));
-        let likeliest = causes.iter().max_by(|a, b| {
-            let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
-            a.total_cmp(&b)
-        });
-        let confidence = match odds_of_all {
-            odds if odds >= CERTAIN && is_confirmed => Confidence::Certain,
-            odds if odds >= LIKELY => Confidence::Likely,
-            odds if odds >= 1.0 => Confidence::Possible,
-            _ => continue,
-        };
-        all.extend(likeliest.map(|cause| Conclusion { cause: *cause, confidence, odds: odds_of_all }));
-    }
-    all.sort_by(|a: &Conclusion, b| b.odds.total_cmp(&a.odds));
-    all
-}
-
-/// Causes that are decided together.
-fn groups() -> impl Iterator<Item = &'static [Cause]> {
-    let alone = Cause::ALL.iter().map(std::slice::from_ref).filter(|cause| !KEYS.contains(&cause[0]));
-    std::iter::once(&KEYS[..]).chain(alone)
 }
 
 /// The odds under which a cause is taken to be absent. That a session might end later, or keys change later, is never ruled out.
 fn absent_below(cause: Cause) -> f64 {
     match cause {
         Cause::Restart | Cause::Rotation | Cause::RefusedYoung | Cause::Unknown => 1.0 / 16.0,
-        Cause::Lifetime => 1.0 / 30.0,
+        Cause::Lifetime | Cause::Capacity => 1.0 / 30.0,
         Cause::ChainCap => 1.0 / 400.0,
         _ => 1.0 / 50.0,
     }

@@ -26,6 +26,7 @@
 mod attempt;
 mod cause;
 mod choice;
+mod conclusion;
 #[cfg(test)]
 mod enumeration;
 mod examination;
@@ -41,7 +42,8 @@ mod route;
 mod routed;
 mod unknown;
 
-pub use attempt::{Attempt, Offered, Outcome, Seen, Variation};
+pub use attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
 pub use cause::{Cause, Causes};
-pub use examination::{Answer, Budget, Conclusion, Confidence, Examination, Request};
+pub use conclusion::{Conclusion, Confidence, LIKELY};
+pub use examination::{Answer, Budget, Examination, Request};
 pub use judge::Judge;

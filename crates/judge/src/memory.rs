@@ -1,6 +1,6 @@
 //! What a store remembers of a session.
 
-use crate::attempt::{Attempt, Offered, Variation};
+use crate::attempt::{Attempt, Earlier, Offered, Variation};
 
 /// What a store does with a session that it is asked for. Times are seconds.
 #[derive(Clone, Copy, Debug)]
@@ -35,19 +35,12 @@ pub(crate) enum Lifetime {
 /// How many sessions are kept, where other clients bring so many in a second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
-    pub(crate) sessions: f64,
+    /// In all parts together.
+    pub(crate) sessions: u32,
     pub(crate) others_a_second: f64,
-    /// Which one goes when another comes.
-    pub(crate) evicts: Evicts,
-}
-
-/// Which session goes when there is no room for another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Evicts {
-    /// The one that was given first.
-    Oldest,
-    /// Any: the place of a session follows from a hash of its ID, as in Apache's shmcb.
-    Any,
+    /// Parts of equal size, each of which forgets its oldest session when another comes: the part follows from a hash of the ID,
+    /// as in Apache's shmcb. With as many parts as sessions any may go.
+    pub(crate) parts: u32,
 }
 
 impl Memory {
@@ -96,19 +89,40 @@ impl Lifetime {
 }
 
 impl Capacity {
-    /// The probability that fewer than there is room for came since: a Poisson number, by its normal approximation. Where any
-    /// goes, each that came had the same chance to take its place.
+    /// The probability that fewer than there is room for came since, given what earlier offers showed.
     fn keeps(self, offered: &Offered) -> f64 {
-        if matches!(self.evicts, Evicts::Any) {
-            return (-(offered.others as f64 + self.others_a_second * offered.age) / self.sessions).exp();
+        let is_by_chance = self.parts > 1 || self.others_a_second > 0.0;
+        match offered.earlier {
+            earlier if is_by_chance && earlier.is_refused => 0.0,
+            Earlier { accepted: Some((others, age)), .. } if is_by_chance => {
+                (self.keeps_after(offered.others, offered.age) / self.keeps_after(others, age).max(1e-12)).min(1.0)
+            }
+            _ => self.keeps_after(offered.others, offered.age),
         }
-        let room = self.sessions - offered.others as f64;
-        let mean = self.others_a_second * offered.age;
-        if mean <= 0.0 {
+    }
+
+    /// The same after so many others, at this age.
+    fn keeps_after(self, others: usize, age: f64) -> f64 {
+        let of_others = self.others_a_second * age;
+        if self.parts > 1 {
+            return poisson_below(self.sessions / self.parts, (others as f64 + of_others) / f64::from(self.parts));
+        }
+        let room = f64::from(self.sessions) - others as f64;
+        if of_others <= 0.0 {
             return if room > 0.0 { 1.0 } else { 0.0 };
         }
-        logistic(1.7 * (room - 0.5 - mean) / mean.sqrt())
+        // A Poisson number, by its normal approximation.
+        logistic(1.7 * (room - 0.5 - of_others) / of_others.sqrt())
     }
+}
+
+/// The probability that fewer than `count` come, where `mean` come on average.
+fn poisson_below(count: u32, mean: f64) -> f64 {
+    let terms = (1..count).scan((-mean).exp(), |term, place| {
+        *term *= mean / f64::from(place);
+        Some(*term)
+    });
+    ((-mean).exp() + terms.sum::<f64>()).min(1.0)
 }
 
 /// The probability that something of this age is not over a limit. The limit has a width of a few hundredths: times are measured

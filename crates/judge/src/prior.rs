@@ -6,7 +6,7 @@
 use crate::attempt::Variation;
 use crate::cause::Cause;
 use crate::hypothesis::{Hypothesis, RateLimit};
-use crate::memory::{Capacity, Evicts, Lifetime, Memory};
+use crate::memory::{Capacity, Lifetime, Memory};
 use crate::route::Route;
 
 use Cause::{
@@ -68,11 +68,12 @@ fn living(seconds: f64) -> Memory {
 }
 
 fn holding(sessions: u32, others_a_second: f64) -> Memory {
-    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second, evicts: Evicts::Oldest }), ..PERFECT }
+    Memory { capacity: Some(Capacity { sessions, others_a_second, parts: 1 }), ..PERFECT }
 }
 
-fn hashing(sessions: u32, others_a_second: f64) -> Memory {
-    Memory { capacity: Some(Capacity { sessions: f64::from(sessions), others_a_second, evicts: Evicts::Any }), ..PERFECT }
+/// In parts that hold so many sessions each.
+fn in_parts(parts: u32, each: u32, others_a_second: f64) -> Memory {
+    Memory { capacity: Some(Capacity { sessions: parts * each, others_a_second, parts }), ..PERFECT }
 }
 
 const ONCE: Memory = Memory { is_single_use: true, ..PERFECT };
@@ -80,7 +81,7 @@ const ONCE: Memory = Memory { is_single_use: true, ..PERFECT };
 /// Lifetimes of clocks that count whole seconds. Not 0 of them: that would be keys that are replaced each second.
 fn whole_seconds() -> impl Iterator<Item = Memory> {
     let counts = (1..=6).chain([8, 10, 12, 15, 20, 30]).map(f64::from);
-    let phases = (0..10).map(|it| f64::from(it) / 10.0);
+    let phases = (0..20).map(|it| f64::from(it) / 20.0);
     counts
         .flat_map(move |count| phases.clone().map(move |phase| (count, phase)))
         .map(|(count, phase)| Memory { lifetime: Lifetime::WholeSeconds { count, phase }, ..PERFECT })
@@ -94,15 +95,30 @@ fn one_node() -> Vec<Hypothesis> {
     all.extend(shared(0.02, [Hypothesis { has_fresh_keys: true, ..of(FreshKey, NONE) }]));
     // Experiments close in on a lifetime, so a coarse grid would have no point left between what lived and what died.
     all.extend(shared_by_seconds(0.035, geometric(0.05, 40.0, 420).map(|it| (it, of(TooShort, living(it))))));
-    all.extend(shared(0.015, whole_seconds().map(|it| of(TooShort, it))));
+    all.extend(shared(0.02, whole_seconds().map(|it| of(TooShort, it))));
     let capacities = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 32];
     let others = || std::iter::once(0.0).chain(geometric(0.5, 64.0, 15));
     let small = |count: &u32, others: f64| (f64::from(*count) / others, of(TooSmall, holding(*count, others)));
-    let all_small = capacities.iter().flat_map(|count| others().map(move |others| small(count, others)));
-    all.extend(shared_by_seconds(0.05, all_small));
-    let hashed = |count: u32| TRAFFIC.map(|others| of(TooSmall, hashing(count, others)));
-    all.extend(shared(0.01, [2, 3, 4, 6, 8, 12, 16, 24, 32, 48].into_iter().flat_map(hashed)));
+    let all_small = |counts: &[u32]| {
+        counts.iter().flat_map(|count| others().map(move |others| small(count, others))).collect::<Vec<_>>()
+    };
+    all.extend(shared_by_seconds(0.05, all_small(&capacities)));
+    // An examination hardly reaches these.
+    all.extend(shared_by_seconds(0.003, all_small(&[40, 50, 64])));
+    let any = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].into_iter().flat_map(|parts| TRAFFIC.map(|it| in_parts(parts, 1, it)));
+    all.extend(shared(0.006, any.map(|it| of(TooSmall, it))));
+    let parts = [2, 4, 8].into_iter().flat_map(|parts| [2, 3, 4, 6, 8].map(|each| (parts, each)));
+    let parts = parts.flat_map(|(parts, each)| [0.0, 4.0].map(|others| in_parts(parts, each, others)));
+    all.extend(shared(0.006, parts.map(|it| of(TooSmall, it))));
     all.extend(shared(0.03, [of(SingleUse, ONCE)]));
+    // Tickets that only name their session, and serve once: a cache holds them.
+    let both = |count: u32, others: f64| {
+        let memory = Memory { is_single_use: true, ..holding(count, others) };
+        (f64::from(count) / others, Hypothesis::of(&[SingleUse, TooSmall]).remembering(memory))
+    };
+    let traffic = || others().step_by(3);
+    let held_once = [1, 2, 3, 4, 5, 6, 8, 12, 16, 25].into_iter().flat_map(|count| traffic().map(move |it| both(count, it)));
+    all.extend(shared_by_seconds(0.01, held_once));
     for (variation, cause) in BOUND {
         let pair = |other: Cause, memory: Memory| {
             Hypothesis::of(&[cause, other]).remembering(Memory { bound_to: Some(variation), ..memory })

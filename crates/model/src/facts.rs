@@ -188,6 +188,14 @@ pub struct Ticket {
     pub max_early_data: Option<u32>,
 }
 
+impl Ticket {
+    /// Whether it holds its session: then it has at least a key name, a nonce, the secret and a tag. A shorter one only names a
+    /// session that the server keeps.
+    pub fn holds_its_session(&self) -> bool {
+        self.length >= 100
+    }
+}
+
 /// The first 16 bytes of a ticket, with which OpenSSL's family and rustls name the key; zeros follow a shorter one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyName(pub [u8; 16]);

@@ -110,6 +110,17 @@ static FAMILIES: &[Family] = &[
             Spec { right: vec![SHORT_OR_SMALL], ..spec }
         }
     }),
+    family("capacity-in-parts", |draw| {
+        let (parts, each, tickets) = (draw.one_of(&[2, 4, 8]), draw.count(1, 8), draw.count(1, 2));
+        let spec = Spec { capacity: Some(each), parts, tickets, ..healthy(draw) };
+        if parts * each < 12 * tickets { needing(spec, SMALL) } else { Spec { right: vec![SMALL], ..spec } }
+    }),
+    family("capacity-of-single-use", |draw| {
+        let (capacity, tickets) = (draw.count(1, 12), draw.count(1, 2));
+        let spec = Spec { capacity: Some(capacity), tickets, is_single_use: true, ..healthy(draw) };
+        let spec = if capacity > tickets { needing(spec, ONCE) } else { Spec { right: vec![ONCE], ..spec } };
+        needing(spec, SMALL)
+    }),
     family("rotation", |draw| {
         let (period, phase) = (draw.scale(0.4, 4.0), draw.unit());
         let key_changes = (0..200).map(|it| period * (f64::from(it) + phase)).collect();
@@ -201,6 +212,8 @@ fn healthy(draw: &mut Draw) -> Spec {
         lifetime: f64::INFINITY,
         counts_whole_seconds: false,
         capacity: None,
+        parts: 1,
+        tickets: 1,
         is_single_use: false,
         least_age: 0.0,
         most_depth: usize::MAX,

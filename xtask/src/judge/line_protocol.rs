@@ -136,7 +136,7 @@ pub(crate) fn serve(arguments: &JudgeArguments) -> anyhow::Result<()> {
                 break serde_json::from_value::<Vec<Said>>(said.clone())?;
             }
             let Connect { after, offer, variation, .. } = serde_json::from_value(value)?;
-            let Connected { outcome, key, now } = world.connect(offer, &variation, after);
+            let Connected { outcome, key, now, .. } = world.connect(offer, &variation, after);
             lines.send(&Became { outcome, key, now })?;
         };
         let is_false = |confidence: &str| {

@@ -67,8 +67,11 @@ pub(crate) struct Spec {
     pub(crate) accepts: bool,
     pub(crate) lifetime: f64,
     pub(crate) counts_whole_seconds: bool,
-    /// Sessions that a node keeps.
+    /// Sessions that a node keeps, in each of so many parts.
     pub(crate) capacity: Option<usize>,
+    pub(crate) parts: usize,
+    /// Sessions that a connection gives.
+    pub(crate) tickets: usize,
     pub(crate) is_single_use: bool,
     pub(crate) least_age: f64,
     pub(crate) most_depth: usize,
@@ -117,6 +120,8 @@ pub(crate) struct Connected {
     pub(crate) outcome: Outcome,
     pub(crate) key: Option<String>,
     pub(crate) now: f64,
+    /// How many sessions it gave.
+    pub(crate) sessions: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,8 +154,8 @@ pub(crate) struct World {
     tokens: f64,
     /// The session that each connection gave.
     sessions: Vec<Option<Session>>,
-    /// How many sessions each node was given.
-    stored: Vec<usize>,
+    /// How many sessions each part of each node was given.
+    stored: Vec<Vec<usize>>,
     times: Vec<f64>,
     offers: usize,
     was_resumed: bool,
@@ -160,7 +165,8 @@ struct Session {
     node: usize,
     epoch: usize,
     born: f64,
-    /// How many sessions the node had been given before.
+    part: usize,
+    /// How many sessions the part had been given before.
     place: usize,
     used: usize,
     depth: usize,
@@ -175,7 +181,7 @@ impl World {
         let nodes = spec.positions.iter().max().map_or(1, |it| it + 1);
         let clock = draw.unit();
         let tokens = spec.limit.map_or(0.0, |(burst, _)| burst);
-        let (sessions, stored, times) = (Vec::new(), vec![0; nodes], Vec::new());
+        let (sessions, stored, times) = (Vec::new(), vec![vec![0; spec.parts]; nodes], Vec::new());
         Self {
             family,
             spec,
@@ -201,28 +207,40 @@ impl World {
         let outcome = self.outcome(offer, variation, position);
         self.times.push(self.now);
         let node = self.spec.positions[position];
-        let session = (outcome != Outcome::Failed).then(|| Session {
+        let stored = (outcome != Outcome::Failed).then(|| self.store(node));
+        let session = stored.map(|(part, place)| Session {
             node,
             epoch: self.epoch(self.now),
             born: self.now,
-            place: self.stored[node],
+            part,
+            place,
             used: 0,
             depth: self.depth(offer).filter(|_| outcome == Outcome::Resumed).map_or(0, |depth| depth + 1),
             variation: variation.to_owned(),
             position,
         });
-        self.stored[node] += usize::from(session.is_some());
         self.sessions.push(session);
         let key = (self.spec.shows_key_names && outcome != Outcome::Failed).then(|| self.key_name(node, variation));
-        Connected { outcome, key, now: self.now }
+        Connected { outcome, key, now: self.now, sessions: self.spec.tickets }
     }
 
     fn others_connect(&mut self, gap: f64) {
         let count = self.draw.arrivals(self.spec.others * gap);
         for _ in 0..count {
             let position = self.route("plain");
-            self.stored[self.spec.positions[position]] += 1;
+            self.store(self.spec.positions[position]);
         }
+    }
+
+    /// Stores what one connection gives; says where the last session is.
+    fn store(&mut self, node: usize) -> (usize, usize) {
+        let mut last = (0, 0);
+        for _ in 0..self.spec.tickets {
+            let part = if self.spec.parts > 1 { self.draw.count(0, self.spec.parts - 1) } else { 0 };
+            last = (part, self.stored[node][part]);
+            self.stored[node][part] += 1;
+        }
+        last
     }
 
     fn route(&mut self, variation: &str) -> usize {
@@ -295,7 +313,7 @@ impl World {
             && age >= spec.least_age
             && session.depth < spec.most_depth
             && !(spec.is_single_use && session.used > 0)
-            && spec.capacity.is_none_or(|capacity| self.stored[node] - session.place <= capacity)
+            && spec.capacity.is_none_or(|capacity| self.stored[node][session.part] - session.place <= capacity)
             && spec.bound_to.is_none_or(|bound| (variation == bound) == (session.variation == bound));
         let used = session.used;
         is_known

@@ -1,7 +1,6 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, Step};
 
@@ -16,8 +15,8 @@ pub(super) static CAUSE: Cause = Cause {
 The server keeps sessions in a cache of fixed size. A busy hour fills it, and the oldest sessions go before their
 time is over.",
     seen: "\
-Each session that is offered at once resumes, and the one that is offered after N other full handshakes (`--fill N`)
-is refused. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
+A session that is offered at once resumes, and one that is offered after some others is refused, whatever its age. Up to about ten others
+are tried by default, N with `--fill N`. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
 Tickets that carry the session are not affected; TLS 1.3 tickets of a stateful server are.",
     confirm: "\
 Save a session, make many others, and offer it:
@@ -49,15 +48,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
     separated_by: &["history", "fill"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 1,
-        find: JudgedRule {
-            concludes: Concluded::Capacity,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{}: a session is gone after a few others", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::Capacity, |_| Severity::Risk, |judgement| format!("{}: a session is gone after a few others", mechanism(judgement.asked)))),
     examined: Some(Rule { rank: 1, find: ExaminedRule::EachRun("fill", of_experiments) }),
     ..Cause::BLANK
 };

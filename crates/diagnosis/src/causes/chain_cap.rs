@@ -1,10 +1,9 @@
 //! `chain-cap`: sessions are refused after so many resumptions since the full handshake.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule};
+use super::{Cause, JudgedRule};
 use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -29,14 +28,6 @@ reprise measure HOST --kinds ticket --session-in chain.json --session-out chain.
     separated_by: &["history"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 16,
-        find: JudgedRule {
-            concludes: Concluded::ChainCap,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Note,
-            title: |judgement| format!("{}: sessions are refused after so many resumptions since the full handshake", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::ChainCap, |_| Severity::Note, |judgement| format!("{}: sessions are refused after so many resumptions since the full handshake", mechanism(judgement.asked)))),
     ..Cause::BLANK
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{KeyName, Kind};
+use reprise_model::{KeyName, Kind, Ticket};
 
 use super::{Cause, MeasuredRule, Rule, client_psk_mode, fix, services};
 use crate::series::{Case, FEWEST, Series};
@@ -42,9 +42,6 @@ done | cut -c1-60 | sort | uniq -c
     ..Cause::BLANK
 };
 
-/// A ticket that holds its session has at least a key name, a nonce, the secret and a tag.
-const STATELESS: u16 = 100;
-
 fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
     let names = names_of_unlike_keys(case, tickets)?;
     let title = format!("{} tickets arrive and are never accepted: each has a key name of its own", tickets.asked.tls);
@@ -68,5 +65,5 @@ fn names_of_unlike_keys(case: &Case<'_>, tickets: &Series<'_>) -> Option<u64> {
     let given = || of_version.clone().filter_map(|seen| seen.facts()?.tickets.iter().next());
     let names: BTreeSet<KeyName> = given().map(|ticket| ticket.key_name).collect();
     let count = given().count() as u64;
-    (count >= FEWEST && names.len() as u64 == count && given().all(|ticket| ticket.length >= STATELESS)).then_some(count)
+    (count >= FEWEST && names.len() as u64 == count && given().all(Ticket::holds_its_session)).then_some(count)
 }

@@ -47,16 +47,13 @@ Look at the length of the ticket, and at what it allows:
     ..Cause::BLANK
 };
 
-/// A ticket that holds its session has at least a key name, a nonce, the secret and a tag; one that only names it is shorter.
-const STATELESS: u16 = 100;
-
 fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     let is_single = single_use::is_shown(examined);
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
     let tickets: Vec<_> = facts.flat_map(|facts| facts.tickets.iter().copied().collect::<Vec<_>>()).collect();
     let allowing = tickets.iter().filter(|ticket| ticket.max_early_data.is_some_and(|bytes| bytes > 0)).count();
     let longest = tickets.iter().map(|ticket| ticket.length).max().unwrap_or_default();
-    if !is_single || allowing == 0 || allowing < tickets.len() || longest >= STATELESS {
+    if !is_single || allowing == 0 || allowing < tickets.len() || tickets.iter().any(|ticket| ticket.holds_its_session()) {
         return None;
     }
     let title = "Early data makes TLS 1.3 tickets stateful: only the process that issued one accepts it";

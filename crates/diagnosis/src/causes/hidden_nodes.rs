@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, JudgedRule, Rule, node_certificate_differs};
+use super::{Cause, JudgedRule, node_certificate_differs};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "hidden-nodes",
@@ -16,9 +16,10 @@ A ticket is accepted where the connection happens to reach the node that gave it
     seen: "\
 Some tickets of one version are accepted and some refused, while nothing is changed. It is likely where nodes that do not
 share (in turn, by weight, by chance, one unlike the others) explain all connections 20 times better than anything else
-does: one node that forgets, keys that change, a limit. Several key names at once (the first 16 bytes of a ticket with OpenSSL
-and rustls), each accepted only where its own is in use, make it certain. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one
-moment `restart-lost-keys`; only the session IDs failing is `id-cache-per-process`.",
+does: one node that forgets, keys that change, a limit. It is certain where they explain it 1000 times better and further
+connections of `diagnose` confirmed it. Key names (the first 16 bytes of a ticket with OpenSSL and rustls) count among the
+evidence. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one moment
+`restart-lost-keys`; only the session IDs failing is `id-cache-per-process`.",
     confirm: "\
 Collect the first bytes of tickets from several connections; more than one beginning means more than one key:
 
@@ -36,14 +37,6 @@ finding gives in time.",
     separated_by: &["resume", "history", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 5,
-        find: JudgedRule {
-            concludes: Concluded::NotShared,
-            kinds: &[Kind::Ticket],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{} tickets are accepted only sometimes", judgement.asked.tls),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} tickets are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Ticket])),
     ..Cause::BLANK
 };

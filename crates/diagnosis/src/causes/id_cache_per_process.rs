@@ -4,7 +4,7 @@ use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule, fix};
+use super::{Cause, JudgedRule, fix};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "id-cache-per-process",
@@ -49,14 +49,6 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     separated_by: &["resume", "history", "burst", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 4,
-        find: JudgedRule {
-            concludes: Concluded::NotShared,
-            kinds: &[Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Id])),
     ..Cause::BLANK
 };

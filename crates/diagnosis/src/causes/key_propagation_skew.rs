@@ -1,10 +1,9 @@
 //! `key-propagation-skew`: a session is refused until the other nodes know its key.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule, fix};
+use super::{Cause, JudgedRule, fix};
 use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -46,14 +45,6 @@ openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /d
     separated_by: &["history"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 15,
-        find: JudgedRule {
-            concludes: Concluded::RefusedYoung,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{}: young sessions are refused, and accepted when they are older", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::RefusedYoung, |_| Severity::Risk, |judgement| format!("{}: young sessions are refused, and accepted when they are older", mechanism(judgement.asked)))),
     ..Cause::BLANK
 };

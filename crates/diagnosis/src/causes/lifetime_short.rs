@@ -1,14 +1,14 @@
 //! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
 use reprise_judge::Cause as Concluded;
+use reprise_model::Nanos;
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Kind, Nanos};
-use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
+use reprise_probe::diagnose::{ExperimentRun, Judgement, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
 use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
-use crate::judged::refused_from;
+use crate::judged::oldest_accepted;
 use crate::series::of_each_version;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -18,8 +18,9 @@ pub(super) static CAUSE: Cause = Cause {
 The server accepts a session for a short time only: nginx and HAProxy for 300 s by default, as does Apache. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
 ticket key can read the sessions of that time (RFC 9846 §8.1, appendix C.4 on tickets).",
     seen: "\
-Two numbers are reported. A ticket that states less than 300 s is a note, with certainty, since the number stands on the wire. With
-`--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime
+A ticket that states less than 300 s is a note, with certainty, since the number stands on the wire. A lifetime of a few seconds is
+concluded from sessions of different ages, against keys that change and caches that are small: the finding states up to which age
+they were accepted. Longer ones need a wait. With `--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime
 that its ticket states was over, it is possible that it expired; keys that were changed meanwhile look the same. A session
 that is refused at once has another cause.",
     confirm: "\
@@ -45,21 +46,21 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 8,
-        find: JudgedRule {
-            concludes: Concluded::Lifetime,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{}: a session is refused {:.1} s after it was given", mechanism(judgement.asked), refused_from(judgement)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::Lifetime, |_| Severity::Risk, title)),
     examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
 
 /// Below, a client that comes back after a few minutes pays in full. nginx's own default is this.
 const SHORT_S: u32 = 300;
+
+fn title(judgement: &Judgement) -> String {
+    let mechanism = mechanism(judgement.asked);
+    match oldest_accepted(judgement) {
+        Some(seconds) => format!("{mechanism}: no session older than {seconds:.1} s was accepted"),
+        None => format!("{mechanism}: sessions are refused after a short time"),
+    }
+}
 
 fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found = of_each_version(|version| {

@@ -127,7 +127,7 @@ pub struct Cause {
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
     pub(crate) explained_by: &'static [&'static Cause],
     /// Finds it in what the judge concludes, whoever makes the connections.
-    pub(crate) judged: Option<Rule<JudgedRule>>,
+    pub(crate) judged: Option<JudgedRule>,
     /// Finds it in the connections of a measurement, whether `measure` or `diagnose` makes them.
     pub(crate) measured: Option<Rule<MeasuredRule>>,
     /// Finds it in the experiments of `diagnose`.

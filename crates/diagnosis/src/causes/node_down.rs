@@ -1,10 +1,9 @@
 //! `node-down`: of several nodes behind one address one fails, and the others do not.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule, fix, node_protocol_differs};
+use super::{Cause, JudgedRule, fix, node_protocol_differs};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-down",
@@ -35,14 +34,6 @@ done
     separated_by: &["history"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 9,
-        find: JudgedRule {
-            concludes: Concluded::NodeDown,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Fault,
-            title: |_| "Some connections fail, as if one of several nodes were down".to_owned(),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::NodeDown, |_| Severity::Fault, |_| "Some connections fail, as if one of several nodes were down".to_owned())),
     ..Cause::BLANK
 };

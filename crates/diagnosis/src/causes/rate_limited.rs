@@ -1,10 +1,9 @@
 //! `rate-limited`: connections fail after too many in a short time.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule, fix};
+use super::{Cause, JudgedRule, fix};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "rate-limited",
@@ -31,14 +30,10 @@ for i in 1 2 3 4; do sleep 2; curl -so /dev/null -w '%{http_code}\\n' https://HO
     separated_by: &["history"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 18,
-        find: JudgedRule {
-            concludes: Concluded::RateLimit,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Note,
-            title: |_| "Connections fail after too many in a short time".to_owned(),
-        },
-    }),
+    judged: Some(JudgedRule::of(
+        Concluded::RateLimit,
+        |_| Severity::Note,
+        |_| "Connections fail after too many in a short time".to_owned(),
+    )),
     ..Cause::BLANK
 };

@@ -2,11 +2,10 @@
 //! on: a restart, a reload or a rotation without overlap. From outside they look alike.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
 use super::shared::SHARE_KEYS;
-use super::{Cause, JudgedRule, Rule};
+use super::{Cause, JudgedRule};
 use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -17,8 +16,9 @@ Keys that a server makes for itself at its start live as long as the process. Af
 rollout every ticket that clients hold is refused once.",
     seen: "\
 The key name of tickets changes at one moment for all connections of a version, and every ticket of before is refused from then
-on. A reload (`config-rebuilt-on-reload`) looks the same; where keys change again and again, it is `rotation-no-overlap`. A run of seconds meets that moment by chance. To see a restart that is planned, save sessions with `reprise measure
---session-out FILE` before it and offer them with `--session-in FILE` after it.",
+on. A reload (`config-rebuilt-on-reload`) looks the same; where keys change again and again, it is `rotation-no-overlap`. A run of seconds meets that moment
+by chance. To see a restart that is planned, save sessions with `reprise measure --session-out FILE` before it and offer them
+with `--session-in FILE` after it.",
     confirm: "\
 Save a session, restart the server, offer it:
 
@@ -34,14 +34,6 @@ One full handshake for each client at each restart, all at once: the load of a r
     separated_by: &["history"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 13,
-        find: JudgedRule {
-            concludes: Concluded::Restart,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{}: keys changed at one moment, and earlier sessions are refused", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::Restart, |_| Severity::Risk, |judgement| format!("{}: keys changed at one moment, and earlier sessions are refused", mechanism(judgement.asked)))),
     ..Cause::BLANK
 };

@@ -1,10 +1,9 @@
 //! `rotation-no-overlap`: ticket keys change again and again, and the key before is not kept.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, Rule, fix};
+use super::{Cause, JudgedRule, fix};
 use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -52,14 +51,6 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     separated_by: &["history", "patience"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 14,
-        find: JudgedRule {
-            concludes: Concluded::Rotation,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |_| Severity::Risk,
-            title: |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::Rotation, |_| Severity::Risk, |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked)))),
     ..Cause::BLANK
 };

@@ -38,8 +38,22 @@ pub(crate) struct JudgedRule {
     pub(crate) concludes: Conclusion,
     /// Of sessions of these kinds.
     pub(crate) kinds: &'static [Kind],
+    /// How bad it is.
     pub(crate) severity: fn(Asked) -> Severity,
+    /// The title of the finding.
     pub(crate) title: fn(&Judgement) -> String,
+}
+
+impl JudgedRule {
+    /// Of tickets and of session IDs.
+    pub(crate) const fn of(concludes: Conclusion, severity: fn(Asked) -> Severity, title: fn(&Judgement) -> String) -> Self {
+        Self { concludes, kinds: &[Kind::Ticket, Kind::Id], severity, title }
+    }
+
+    /// Of one of them.
+    pub(crate) const fn under(self, kinds: &'static [Kind]) -> Self {
+        Self { kinds, ..self }
+    }
 }
 
 /// What the experiments with a server show of a cause.

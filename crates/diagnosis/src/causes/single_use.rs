@@ -2,11 +2,10 @@
 //! be used (RFC 9846 §C.4); under TLS 1.2 it surprises.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
 use super::shared::MORE_TICKETS;
-use super::{Cause, JudgedRule, Rule};
+use super::{Cause, JudgedRule};
 use crate::diagnose::examined::{Examined, is_tls13, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -17,8 +16,8 @@ The server accepts a TLS 1.3 ticket once and refuses it the second time. RFC 984
 against replayed early data, and appendix C.4 asks clients to use each ticket once, so that connections cannot be
 linked. rustls with a session storage does it, and OpenSSL with early data on.",
     seen: "\
-The same session is offered three times: it is accepted at first and refused both times after, while sessions that are offered
-for the first time always resume. Under TLS 1.3 it is by design, and a note; under TLS 1.2, whose sessions serve any number of
+A session that was resumed is refused when it is offered again, each time, while sessions that are offered for the first time
+resume. Under TLS 1.3 it is by design, and a note; under TLS 1.2, whose sessions serve any number of
 times, a risk. What follows from it for many connections at once is `tickets-run-out`.",
     confirm: "\
 Offer one saved session twice under TLS 1.3:
@@ -35,15 +34,7 @@ makes full handshakes.",
     separated_by: &["history"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(Rule {
-        rank: 17,
-        find: JudgedRule {
-            concludes: Concluded::SingleUse,
-            kinds: &[Kind::Ticket, Kind::Id],
-            severity: |asked| if is_tls13(asked) { Severity::Note } else { Severity::Risk },
-            title: |judgement| format!("A session of {} is accepted only once", mechanism(judgement.asked)),
-        },
-    }),
+    judged: Some(JudgedRule::of(Concluded::SingleUse, |asked| if is_tls13(asked) { Severity::Note } else { Severity::Risk }, |judgement| format!("A session of {} is accepted only once", mechanism(judgement.asked)))),
     ..Cause::BLANK
 };
 

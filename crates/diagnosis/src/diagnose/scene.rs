@@ -32,8 +32,7 @@ impl Scene {
         let Self(examination) = self;
         let figures = Example::new().document();
         let runs = examination.runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
-        let measured = examination.series.iter().flat_map(|series| &series.observations).copied();
-        let observations: Vec<Observation> = runs.map(|seen| seen.observation).chain(measured).collect();
+        let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
         let case = Case {
             observations: &observations,
             figures: &figures,

@@ -1,12 +1,11 @@
 //! Connections that are chosen one by one: which session is offered, of which connection and how old. The judge chooses them, and
 //! concludes from all of them why sessions are not resumed.
 
-use std::collections::HashMap;
-
 use reprise_connection::Fault;
-use reprise_judge::{Answer, Budget, Cause, Conclusion, Examination, Outcome, Request, Variation as Change};
-use reprise_model::{Asked, KeyName, Kind, Nanos, Observation};
+use reprise_judge::{Answer, Budget, Examination, Outcome, Request, Variation as Change};
+use reprise_model::{Asked, Kind, Nanos, Observation};
 
+use super::judgement::{Judgement, are_named, key_name};
 use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::{Given, SHORTER, is_silence, keep};
 use super::{EarlyEnd, ProbeRecord, Step, Variation};
@@ -26,40 +25,6 @@ const WITHOUT_WAITS: f64 = 0.8;
 const FAILURES: usize = 5;
 const HANGS: usize = 5;
 
-/// What shows where nothing is accepted.
-pub const NEVER_ACCEPTED: [Cause; 3] = [Cause::NeverAccepted, Cause::FreshKey, Cause::RefusedYoung];
-
-/// What the judge concludes of one mechanism.
-#[derive(Clone, Debug)]
-pub struct Judgement {
-    /// The version and the mechanism.
-    pub asked: Asked,
-    /// What is more likely than not, the likeliest first.
-    pub conclusions: Vec<Conclusion>,
-    /// The odds that none of the hypotheses holds.
-    pub unknown: f64,
-    /// The odds that no session is accepted, as far as it looked: one that is refused until it is older looks the same.
-    pub never_accepted: f64,
-    /// How many nodes take turns, where that alone explains what was seen.
-    pub nodes_in_turn: Option<usize>,
-    /// The connections that it rests on, in the order of time.
-    pub observations: Vec<Observation>,
-}
-
-impl Judgement {
-    /// What it says of this cause.
-    pub fn of(&self, cause: Cause) -> Option<&Conclusion> {
-        self.conclusions.iter().find(|conclusion| conclusion.cause == cause)
-    }
-
-    /// Whether what becomes of a session depends on nothing but the offer: only then does what is changed show anything.
-    pub fn is_steady(&self) -> bool {
-        let is_of_the_offer =
-            |cause| matches!(cause, Cause::SingleUse | Cause::NeverAccepted | Cause::FreshKey | Cause::OfferBreaks);
-        self.unknown < 1.0 && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
-    }
-}
-
 /// The examination of one mechanism by the judge, while it is made.
 pub(super) struct History<'e, 'a> {
     pub(super) limited: &'e mut RateLimitedConnector<'a>,
@@ -76,37 +41,22 @@ impl History<'_, '_> {
     pub(super) fn examine(mut self, before: &[ProbeRecord]) -> (Judgement, Result<(), EarlyEnd>) {
         let mut examination = Examination::of_what_is_known(IN_HEALTH);
         let mut made: Vec<Observation> = Vec::new();
-        let answers_well =
-            before.iter().any(|seen| seen.observation.facts().is_some() && seen.observation.is_answered_well());
-        let names = names(before.iter().map(|seen| &seen.observation), self.asked);
+        let reader = Reader::of(before, self.asked);
         for seen in before {
             let offer = seen.observation.offered.and_then(|offered| place_of(&made, offered.origin?.index));
             let request = Request { connection: made.len(), after: None, offer, variation: Change::Plain };
-            answer(&mut examination, request, &seen.observation, names, answers_well, &self.given);
+            reader.tell(&mut examination, request, &seen.observation, &self.given);
             made.push(seen.observation);
         }
-        let ended = self.proceed(&mut examination, &mut made, names, answers_well);
-        let (conclusions, judge) = (examination.conclusions(), examination.judge());
-        let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
-        (
-            Judgement {
-                asked: self.asked,
-                conclusions,
-                unknown,
-                never_accepted,
-                nodes_in_turn: judge.nodes_in_turn(),
-                observations: made,
-            },
-            ended,
-        )
+        let ended = self.proceed(&mut examination, &mut made, reader);
+        (Judgement::new(self.asked, examination.judge(), examination.conclusions(), made), ended)
     }
 
     fn proceed(
         &mut self,
         examination: &mut Examination,
         made: &mut Vec<Observation>,
-        names: bool,
-        answers_well: bool,
+        reader: Reader,
     ) -> Result<(), EarlyEnd> {
         let (mut failed_in_a_row, mut hung) = (0, 0);
         loop {
@@ -136,7 +86,7 @@ impl History<'_, '_> {
             self.seen.push(ProbeRecord::of(step, &record, spent));
             keep(&mut self.given, &record, self.asked);
             let request = Request { offer: request.offer.filter(|_| is_offered), ..request };
-            answer(examination, request, &seen, names, answers_well, &self.given);
+            reader.tell(examination, request, &seen, &self.given);
             made.push(seen);
             match record.fault {
                 Some(fault) if failed_in_a_row >= FAILURES => return self.check_that_it_answers(fault),
@@ -145,9 +95,7 @@ impl History<'_, '_> {
             }
         }
     }
-}
 
-impl History<'_, '_> {
     /// Where only offers fail, the target still answers others.
     fn check_that_it_answers(&mut self, fault: Fault) -> Result<(), EarlyEnd> {
         let plan = ConnectionPlan::sample(&self.plan.config, self.asked, SessionOffer::nothing(self.asked));
@@ -184,39 +132,36 @@ fn place_of(made: &[Observation], index: u32) -> Option<usize> {
     made.iter().position(|seen| seen.index == index)
 }
 
-/// Tells the judge what became of a request. `answers_well`: whether error pages are not all that the server has.
-fn answer(
-    examination: &mut Examination,
-    request: Request,
-    seen: &Observation,
-    names: bool,
+/// How the connections of one mechanism are read.
+#[derive(Clone, Copy)]
+struct Reader {
+    /// Whether tickets name their keys.
+    names_keys: bool,
+    /// Whether error pages are not all that the server has.
     answers_well: bool,
-    given: &Given,
-) {
-    let outcome = match seen.facts() {
-        None => Outcome::Failed,
-        // One node of several that answers with an error, or a limit on the rate.
-        Some(_) if answers_well && !seen.is_answered_well() => Outcome::Failed,
-        Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
-        Some(_) => Outcome::Full,
-    };
-    let name = key_name(seen).filter(|_| names).map(|name| name.to_string());
-    // Two tickets take two places in a cache.
-    let tickets = seen.facts().map_or(0, |facts| usize::try_from(facts.tickets.count).unwrap_or(1));
-    let sessions = if given.contains_key(&seen.index) { tickets.max(1) } else { 0 };
-    examination.answer(request, Answer { outcome, key: name.as_deref(), now: seen.start.0 as f64 / 1e9, sessions });
 }
 
-/// A ticket that holds its session has at least a key name, a nonce, the secret and a tag; a shorter one only names a session.
-const STATELESS: u16 = 100;
+impl Reader {
+    /// As the first connections show.
+    fn of(before: &[ProbeRecord], asked: Asked) -> Self {
+        let mut seen = before.iter().map(|seen| &seen.observation);
+        let names_keys = are_named(seen.clone(), asked);
+        Self { names_keys, answers_well: seen.any(|seen| seen.facts().is_some() && seen.is_answered_well()) }
+    }
 
-fn key_name(seen: &Observation) -> Option<KeyName> {
-    Some(seen.facts()?.tickets.iter().next().filter(|ticket| ticket.length >= STATELESS)?.key_name)
-}
-
-/// Whether the first bytes of the tickets of these connections name keys: some come twice.
-pub fn names<'s>(seen: impl Iterator<Item = &'s Observation>, asked: Asked) -> bool {
-    let mut counts: HashMap<KeyName, u32> = HashMap::new();
-    seen.filter_map(key_name).for_each(|name| *counts.entry(name).or_default() += 1);
-    asked.kind != Kind::Id && counts.values().any(|count| *count > 1)
+    /// Tells the judge what became of a request.
+    fn tell(self, examination: &mut Examination, request: Request, seen: &Observation, given: &Given) {
+        let outcome = match seen.facts() {
+            None => Outcome::Failed,
+            // One node of several that answers with an error, or a limit on the rate.
+            Some(_) if self.answers_well && !seen.is_answered_well() => Outcome::Failed,
+            Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
+            Some(_) => Outcome::Full,
+        };
+        let name = key_name(seen).filter(|_| self.names_keys).map(|name| name.to_string());
+        // Two tickets take two places in a cache.
+        let tickets = seen.facts().map_or(0, |facts| usize::try_from(facts.tickets.count).unwrap_or(1));
+        let sessions = if given.contains_key(&seen.index) { tickets.max(1) } else { 0 };
+        examination.answer(request, Answer { outcome, key: name.as_deref(), now: seen.start.0 as f64 / 1e9, sessions });
+    }
 }

@@ -3,6 +3,7 @@
 mod examiner;
 mod experiment;
 mod history;
+mod judgement;
 mod probe_record;
 mod rate_limited_connector;
 mod spent;
@@ -20,7 +21,7 @@ use crate::failed::Failed;
 use crate::series::Series;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
-pub use history::{Judgement, NEVER_ACCEPTED, names};
+pub use judgement::{Judgement, are_named, key_name};
 pub use probe_record::ProbeRecord;
 pub use spent::{ServerClock, Spent};
 pub use variation::Variation;

@@ -37,7 +37,7 @@ pub(crate) struct DiagnoseArgs {
     /// Use only these TLS versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to try")]
     tls: Vec<Version>,
-    /// Full handshakes between two uses of a session, to test the server's cache; a few by default, as they tell something
+    /// Full handshakes between two uses of a session, to test the server's cache; about ten by default, in the connections that are chosen one by one
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u32).range(..=100_000), help_heading = "What to try")]
     fill: u32,
     /// Concurrent connections, to test whether there are enough sessions

@@ -1,0 +1,68 @@
+//! What is concluded from the odds of each cause.
+
+use crate::cause::{Cause, Causes};
+use crate::judge::{Judge, odds};
+
+/// What an examination says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conclusion {
+    /// What is wrong.
+    pub cause: Cause,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// How much likelier its presence is than its absence.
+    pub odds: f64,
+}
+
+/// How sure a conclusion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// More likely than not.
+    Possible,
+    /// 20 times likelier present than absent.
+    Likely,
+    /// 1000 times, and further connections confirmed it.
+    Certain,
+}
+
+/// The odds from which on a cause is likely, and certain.
+pub const LIKELY: f64 = 20.0;
+const CERTAIN: f64 = 1000.0;
+
+/// Causes of which one is named: what no experiment tells apart.
+const KEYS: [Cause; 2] = [Cause::Restart, Cause::Rotation];
+
+impl Judge {
+    /// What is more likely than not, the likeliest first. None is certain: no connection was chosen to confirm it.
+    pub fn conclusions(&self) -> Vec<Conclusion> {
+        conclusions(self, false)
+    }
+}
+
+/// The same, which may be certain where further connections confirmed it.
+pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> {
+    let posterior = judge.posterior();
+    let mut all = Vec::new();
+    for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
+        let odds_of_all = odds(&posterior, Causes::of(causes));
+        let likeliest = causes.iter().max_by(|a, b| {
+            let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
+            a.total_cmp(&b)
+        });
+        let confidence = match odds_of_all {
+            odds if odds >= CERTAIN && is_confirmed => Confidence::Certain,
+            odds if odds >= LIKELY => Confidence::Likely,
+            odds if odds >= 1.0 => Confidence::Possible,
+            _ => continue,
+        };
+        all.extend(likeliest.map(|cause| Conclusion { cause: *cause, confidence, odds: odds_of_all }));
+    }
+    all.sort_by(|a: &Conclusion, b| b.odds.total_cmp(&a.odds));
+    all
+}
+
+/// Causes that are decided together.
+pub(crate) fn groups() -> impl Iterator<Item = &'static [Cause]> {
+    let alone = Cause::ALL.iter().map(std::slice::from_ref).filter(|cause| !KEYS.contains(&cause[0]));
+    std::iter::once(&KEYS[..]).chain(alone)
+}

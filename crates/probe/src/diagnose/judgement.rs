@@ -1,0 +1,67 @@
+//! What the judge concludes of one mechanism, and from which connections.
+
+use std::collections::HashMap;
+
+use reprise_judge::{Cause, Conclusion, Judge};
+use reprise_model::{Asked, KeyName, Kind, Observation, Ticket};
+
+/// What shows where nothing is accepted.
+const NEVER_ACCEPTED: [Cause; 3] = [Cause::NeverAccepted, Cause::FreshKey, Cause::RefusedYoung];
+
+/// What the judge concludes of one mechanism.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The version and the mechanism.
+    pub asked: Asked,
+    /// What is more likely than not, the likeliest first.
+    pub conclusions: Vec<Conclusion>,
+    /// The odds that none of the hypotheses holds.
+    pub unknown: f64,
+    /// The odds that no session is accepted, as far as it looked: one that is refused until it is older looks the same.
+    pub never_accepted: f64,
+    /// How many nodes take turns, where that alone explains what was seen.
+    pub nodes_in_turn: Option<usize>,
+    /// The connections that it rests on, in the order of time.
+    pub observations: Vec<Observation>,
+}
+
+impl Judgement {
+    /// What `judge` makes of `observations`, all of which it was told.
+    pub fn new(asked: Asked, judge: &Judge, conclusions: Vec<Conclusion>, observations: Vec<Observation>) -> Self {
+        let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
+        Self { asked, conclusions, unknown, never_accepted, nodes_in_turn: judge.nodes_in_turn(), observations }
+    }
+
+    /// What it says of this cause.
+    pub fn of(&self, cause: Cause) -> Option<&Conclusion> {
+        self.conclusions.iter().find(|conclusion| conclusion.cause == cause)
+    }
+
+    /// Whether what becomes of a session depends on nothing but the offer: only then does what is changed show anything.
+    pub fn is_steady(&self) -> bool {
+        let is_of_the_offer =
+            |cause| matches!(cause, Cause::SingleUse | Cause::NeverAccepted | Cause::FreshKey | Cause::OfferBreaks);
+        self.unknown < 1.0 && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
+    }
+
+    /// The connections that offered a session of this mechanism and completed.
+    pub fn offers(&self) -> impl Iterator<Item = &Observation> {
+        let is_offer = |seen: &&Observation| {
+            let is_of_this = seen.offered.is_some_and(|it| it.kind == self.asked.kind) && seen.asked.tls == self.asked.tls;
+            is_of_this && seen.facts().is_some_and(|facts| facts.session_offered)
+        };
+        self.observations.iter().filter(is_offer)
+    }
+}
+
+/// The first bytes of the first ticket that a connection gave, where it is long enough to hold a session: they may name the key.
+pub fn key_name(seen: &Observation) -> Option<KeyName> {
+    seen.facts()?.tickets.iter().next().filter(|ticket| Ticket::holds_its_session(ticket)).map(|ticket| ticket.key_name)
+}
+
+/// Whether the first bytes of the tickets of these connections name keys: some come twice.
+pub fn are_named<'s>(seen: impl Iterator<Item = &'s Observation>, asked: Asked) -> bool {
+    let mut counts: HashMap<KeyName, u32> = HashMap::new();
+    seen.filter_map(key_name).for_each(|name| *counts.entry(name).or_default() += 1);
+    asked.kind != Kind::Id && counts.values().any(|count| *count > 1)
+}
