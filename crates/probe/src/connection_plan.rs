@@ -94,6 +94,20 @@ pub(crate) struct ConnectionRecord {
 }
 
 impl ConnectionRecord {
+    /// Of a connection of which nothing was seen yet.
+    pub(crate) fn begun(observation: Observation) -> Self {
+        Self {
+            observation,
+            fault: None,
+            offered: None,
+            sessions: Vec::new(),
+            messages: MessageLog::default(),
+            recording: None,
+            recording_is_cut: false,
+            software: None,
+        }
+    }
+
     /// What was seen, or why nothing was.
     pub(crate) fn completed(self) -> Result<Observation, Failed> {
         match self.fault {

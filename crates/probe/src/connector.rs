@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use reprise_connection::exchange::{Application, ConnectionReuse};
 use reprise_connection::prologue::Route;
-use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, MessageLog, Target};
+use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Target};
 use reprise_engine::{Offer, Session};
 use reprise_model::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
@@ -61,11 +61,19 @@ impl Connector {
     /// # Errors
     /// If a name does not resolve in time.
     pub(crate) fn new(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
+        Self::by_clock(target, options, Clock::new(), interrupt)
+    }
+
+    /// The same by a clock that others read too: what one place gave is offered to another.
+    ///
+    /// # Errors
+    /// If a name does not resolve in time.
+    pub(crate) fn by_clock(target: &Target, options: &Options, clock: Clock, interrupt: &Interrupt) -> Result<Self, Fault> {
         let place = Place::locate(target, options, interrupt)?;
         let dialer = Dialer::new(interrupt.clone())
             .map_err(|error| Fault::of_connecting(vec![(place.addresses.current(), (&error).into())]))?;
         let settings = Settings {
-            clock: Clock::new(),
+            clock,
             interrupt: interrupt.clone(),
             route: Route {
                 target: target.clone(),
@@ -125,6 +133,11 @@ impl Connector {
         self.begun
     }
 
+    /// The next connection has this index, since others count too.
+    pub(crate) fn number_next(&mut self, index: u32) {
+        self.begun = index;
+    }
+
     /// Those that were tried in vain before it.
     pub(crate) fn take_dead_addresses(&mut self) -> Vec<DeadAddress> {
         std::mem::take(&mut self.dead_addresses)
@@ -151,18 +164,10 @@ impl Connector {
     pub(crate) fn connect(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
         let (index, start) = (self.begun, self.now());
         self.begun = self.begun.saturating_add(1);
+        let begun = Observation::begun(index, start, plan.purpose, plan.asked);
         let mut record = ConnectionRecord {
-            observation: Observation {
-                offered: plan.offer.record(start),
-                ..Observation::begun(index, start, plan.purpose, plan.asked)
-            },
-            fault: None,
             offered: plan.offer.held.clone(),
-            sessions: Vec::new(),
-            messages: MessageLog::default(),
-            recording: None,
-            recording_is_cut: false,
-            software: None,
+            ..ConnectionRecord::begun(Observation { offered: plan.offer.record(start), ..begun })
         };
         let settings = &self.settings;
         // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.

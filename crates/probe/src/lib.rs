@@ -31,6 +31,7 @@ mod close_behavior;
 mod connection_plan;
 mod connector;
 mod credentials;
+pub mod crossing;
 pub mod diagnose;
 mod dialer;
 mod discover;
