@@ -38,6 +38,7 @@ mod discover;
 mod driver;
 mod failed;
 mod failures_in_a_row;
+pub mod fleet;
 mod interrupt;
 mod key_log;
 mod measure;

@@ -291,9 +291,21 @@ fn layers(document: &LayersDocument) -> Vec<Vec<String>> {
 }
 
 /// A row for each finding.
+/// A row for each finding; of a fleet a row for each pair of nodes, version and mechanism.
 fn diagnose(document: &DiagnoseDocument) -> Vec<Vec<String>> {
-    Records::of(document.targets.iter().flat_map(|target| target.findings.iter().map(move |finding| (target, finding))))
-        .field("target", |(target, _)| &target.target)
+    if let Some(fleet) = &document.fleet {
+        let name = |node: usize| fleet.nodes.get(node).map(|node| node.target.as_str()).unwrap_or_default();
+        return Records::of(&fleet.matrix)
+            .field("from", |cell| name(cell.from))
+            .field("to", |cell| name(cell.to))
+            .field("tls", |cell| cell.tls)
+            .field("kind", |cell| cell.kind)
+            .field("offered", |cell| cell.offered)
+            .field("accepted", |cell| cell.accepted)
+            .records;
+    }
+    Records::of(document.findings())
+        .field("target", |(target, _)| target)
         .field("id", |(_, finding)| &finding.id)
         .field("severity", |(_, finding)| finding.severity.name())
         .field("confidence", |(_, finding)| finding.confidence.name())

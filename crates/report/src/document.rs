@@ -77,7 +77,7 @@ impl Document<'_> {
         match self {
             Self::Measure(it) => it.samples.is_empty(),
             Self::Lab(it) => it.results.iter().all(|it| it.samples.is_empty()),
-            Self::Diagnose(it) => it.targets.iter().all(|target| !target.reached),
+            Self::Diagnose(it) => it.subjects().all(|target| !target.reached),
             Self::Trace(it) => it.traces.is_empty(),
             Self::Load(it) => !it.has_any(),
             Self::Compare(it) => it.rows.is_empty(),

@@ -41,7 +41,7 @@ fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
 
 fn diagnose(document: &DiagnoseDocument) -> Suites {
     let mut report = Suites::new("reprise diagnose");
-    report.add_test_suites(document.targets.iter().map(suite));
+    report.add_test_suites(document.subjects().map(|target| suite(&target)));
     add_conditions(&mut report, &document.conditions);
     report
 }

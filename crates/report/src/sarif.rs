@@ -23,11 +23,11 @@ pub static FORMAT: Format = Format {
 
 fn log(document: &DiagnoseDocument) -> Value {
     let rules = rules(document);
-    let results: Vec<Value> = document
-        .targets
-        .iter()
-        .flat_map(|target| target.findings.iter().map(|finding| result(target, finding, &rules)))
-        .collect();
+    let of_target = |target: &Diagnosis| {
+        let results = target.findings.iter().map(|finding| result(target, finding, &rules));
+        results.collect::<Vec<_>>()
+    };
+    let results: Vec<Value> = document.subjects().flat_map(|target| of_target(&target)).collect();
     json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
@@ -39,8 +39,8 @@ fn log(document: &DiagnoseDocument) -> Value {
                 "rules": rules,
             } },
             "invocations": [{
-                "executionSuccessful": document.targets.iter().all(|target| !target.has_failed()),
-                "toolExecutionNotifications": document.targets.iter().flat_map(notifications).collect::<Vec<_>>(),
+                "executionSuccessful": document.subjects().all(|target| !target.has_failed()),
+                "toolExecutionNotifications": document.subjects().flat_map(|target| notifications(&target)).collect::<Vec<_>>(),
             }],
             "results": results,
         }],
@@ -74,7 +74,7 @@ struct Text {
 /// Each cause that was found, once, in the order of its first finding.
 fn rules(document: &DiagnoseDocument) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
-    for finding in document.targets.iter().flat_map(|target| &target.findings) {
+    for (_, finding) in document.findings() {
         if rules.iter().all(|rule| rule.id != finding.id) {
             rules.push(rule(finding));
         }

@@ -33,6 +33,7 @@ mod quantile;
 mod random;
 mod ratio;
 mod several;
+mod share;
 mod summary;
 
 pub use between_runs::{PARTS, RunSpread, Z95, beyond_chance, deviations_of_chance, variance_of_parts};
@@ -45,4 +46,5 @@ pub use quantile::{median, quantile};
 pub use random::shuffle;
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use several::ratio_to_earlier;
+pub use share::wilson;
 pub use summary::{Summary, summarize};

@@ -1,4 +1,10 @@
-use super::Cause;
+//! `client-policy-changed`: nodes ask for client certificates differently, and refuse each other's sessions.
+
+use reprise_model::document::{Confidence, Severity};
+use reprise_probe::fleet::MECHANISMS;
+
+use super::{Cause, Rule};
+use crate::fleet::{FleetCase, FleetFinding, Relation};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-policy-changed",
@@ -7,8 +13,9 @@ pub(super) static CAUSE: Cause = Cause {
 A session carries the client's identity. A server that now asks for a certificate, trusts another CA or checks a
 revocation list has reason to refuse sessions of before.",
     seen: "\
-Not from outside: it takes a change of configuration between two connections, and shows as any other refusal of old
-sessions (`restart-lost-keys`). New sessions are accepted, so that it passes by itself.",
+Of nodes that are diagnosed together, some ask for a client certificate and others do not, and they refuse each other's sessions though the
+key is the same. Of one server it cannot be seen from outside: it takes a change of configuration between two connections, and shows as any other
+refusal of old sessions (`restart-lost-keys`). New sessions are accepted, so that it passes by itself.",
     confirm: "\
 Compare the server's configuration with what it was when the session was made, and offer a fresh session:
 
@@ -18,5 +25,25 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     costs: "One full handshake for each client after each such change.",
     advice: "Nothing needs to be fixed: a refusal is right. Change such rules seldom, and not from node to node.",
     separated_by: &["without-certificate"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Likely],
+    fleet: Some(Rule { rank: 10, find: of_fleet }),
     ..Cause::BLANK
 };
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let unlike = case.unlike_the_most(|node| node.is_reached().then(|| node.asks_for_certificate.clone()));
+    let Some(like) = unlike.like.filter(|_| !unlike.nodes.is_empty()) else { return Vec::new() };
+    let pairs = || unlike.nodes.iter().flat_map(|node| [(*node, like), (like, *node)]);
+    let is_for_it = |asked, (from, to)| {
+        case.relation(asked, from, to) == Relation::Refuses && case.keys_differ(asked, from, to) != Some(true)
+    };
+    let refused = MECHANISMS.into_iter().find_map(|asked| Some((asked, pairs().find(|pair| is_for_it(asked, *pair))?)));
+    let Some((asked, pair)) = refused else { return Vec::new() };
+    let title = format!(
+        "{} treats client certificates otherwise than the others, and sessions are refused between them",
+        case.list(&unlike.nodes)
+    );
+    let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([case.cite(asked, pair)]);
+    vec![FleetFinding { finding, nodes: unlike.nodes, reason: "other rules for client certificates" }]
+}

@@ -1,4 +1,12 @@
-use super::Cause;
+//! `clock-skew`: the clocks of nodes differ, by the dates of their responses.
+
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
+use reprise_probe::fleet::MECHANISMS;
+
+use super::{Cause, Rule};
+use crate::diagnose::examined::mechanism;
+use crate::fleet::{FleetCase, FleetFinding, Relation};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "clock-skew",
@@ -8,9 +16,9 @@ A ticket states when it was made. A node whose clock is behind takes a ticket of
 more than an hour ahead, Mbed TLS any of negative age. Under TLS 1.3 the client's obfuscated age is compared as well
 (RFC 9846 §4.3.11.1, §8.3): a difference of more than some seconds rejects early data; rustls allows 60 s.",
     seen: "\
-Not with certainty from outside: fresh tickets of one node are refused, or their early data is rejected, by another,
-which looks like `hidden-nodes` until the clocks are compared. The Date field of responses that differs from
-response to response is a hint.",
+`reprise diagnose --together` compares the Date field that each node's responses have: clocks that differ by more than two seconds are a
+note, and a risk where tickets of the node that is ahead are refused by one that is behind, and not the other way round.
+Behind one address it looks like `hidden-nodes`; Date fields that differ from response to response are a hint.",
     confirm: "\
 Compare the clocks that the nodes show:
 
@@ -19,5 +27,44 @@ for i in 1 2 3 4 5 6 7 8; do curl -sI https://HOST/ | grep -i '^date'; sleep 0.2
 ```",
     costs: "Refused tickets between some nodes in one direction, and rejected early data.",
     advice: "Keep the clocks of all nodes by NTP, and alarm at differences above a second.",
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Likely],
+    fleet: Some(Rule { rank: 7, find: of_fleet }),
     ..Cause::BLANK
 };
+
+/// Seconds that clocks may differ by.
+const TOLERATED: i64 = 2;
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let ahead: Vec<(usize, usize, i64)> = case.clocks_apart(TOLERATED);
+    if ahead.is_empty() {
+        return Vec::new();
+    }
+    let tickets = || MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
+    let refuses = |asked, from, to| case.relation(asked, from, to) == Relation::Refuses;
+    let refused = ahead.iter().find_map(|(ahead, behind, by)| {
+        let one_way = |asked: &reprise_model::Asked| {
+            let is_one_way = refuses(*asked, *ahead, *behind) && case.relation(*asked, *behind, *ahead) == Relation::Accepts;
+            is_one_way && case.keys_differ(*asked, *ahead, *behind) != Some(true)
+        };
+        tickets().find(one_way).map(|asked| (*ahead, *behind, *by, asked))
+    });
+    let found = match refused {
+        Some((ahead, behind, by, asked)) => {
+            let title = format!(
+                "The clock of {} is {by} s ahead of {}, which refuses its tickets",
+                case.list(&[ahead]),
+                case.list(&[behind])
+            );
+            let evidence = [mechanism(asked), case.cite(asked, (ahead, behind)), case.cite(asked, (behind, ahead))];
+            Some((vec![ahead], CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence)))
+        }
+        None => ahead.iter().max_by_key(|(.., by)| *by).map(|(ahead, behind, by)| {
+            let title = format!("The clock of {} is {by} s ahead of {}", case.list(&[*ahead]), case.list(&[*behind]));
+            let evidence = ["By the dates of their responses".to_owned()];
+            (vec![*ahead], CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence))
+        }),
+    };
+    found.into_iter().map(|(nodes, finding)| FleetFinding { finding, nodes, reason: "another time" }).collect()
+}

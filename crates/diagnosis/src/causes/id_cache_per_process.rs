@@ -4,7 +4,10 @@ use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, fix};
+use reprise_probe::fleet::MECHANISMS;
+
+use super::{Cause, JudgedRule, Rule, fix};
+use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "id-cache-per-process",
@@ -14,7 +17,8 @@ Sessions that the server keeps under an ID stand in the memory of one process or
 reaches another finds nothing.",
     seen: "\
 Some session IDs are accepted and some refused, while tickets, if there are any, always resume. Acceptance at exact
-multiples of n connections means n processes taken in turn. It is likely where processes or nodes that do not share explain all
+multiples of n connections means n processes taken in turn. Between nodes that are diagnosed together it shows as IDs that their own node
+accepts and no other; where tickets of TLS 1.2 are shared, that is a note, since clients without tickets are rare. It is likely where processes or nodes that do not share explain all
 connections 20 times better than anything else. IDs that are never accepted are `id-never-accepted`;
 those that die after other handshakes are `cache-too-small`.",
     confirm: "\
@@ -47,8 +51,27 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),
     ],
     separated_by: &["resume", "history", "burst", "resume-control"],
-    severities: &[Severity::Risk],
+    severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Id])),
+    fleet: Some(Rule { rank: 2, find: of_fleet }),
     ..Cause::BLANK
 };
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let of_kind =
+        |kind| MECHANISMS.into_iter().find(|asked| asked.kind == kind && asked.tls == reprise_model::Version::Tls12);
+    let (Some(ids), Some(tickets)) = (of_kind(Kind::Id), of_kind(Kind::Ticket)) else { return Vec::new() };
+    let parted = case.parted_pairs(ids);
+    let Some(pair) = parted.first() else { return Vec::new() };
+    let covers = |(one, other): &(usize, usize)| case.relation(tickets, *one, *other) == crate::fleet::Relation::Accepts;
+    let severity = if parted.iter().all(covers) { Severity::Note } else { Severity::Risk };
+    let confidence = if case.is_one_name { Confidence::Likely } else { Confidence::Possible };
+    let mut nodes: Vec<usize> = parted.iter().flat_map(|(one, other)| [*one, *other]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let title = format!("1.2 session IDs of {} are good at their own node alone", case.list(&nodes));
+    let evidence = [*pair, (pair.1, pair.0)].map(|pair| case.cite(ids, pair));
+    let finding = CAUSE.finding(severity, confidence, title).because(evidence);
+    vec![FleetFinding { finding, nodes, reason: "a session cache of its own" }]
+}

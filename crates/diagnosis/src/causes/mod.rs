@@ -13,7 +13,7 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
-pub(crate) use rule::{ExaminedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
+pub(crate) use rule::{ExaminedRule, FleetRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;
 
@@ -132,6 +132,8 @@ pub struct Cause {
     pub(crate) measured: Option<Rule<MeasuredRule>>,
     /// Finds it in the experiments of `diagnose`.
     pub(crate) examined: Option<Rule<ExaminedRule>>,
+    /// Finds it in the offers between the nodes of a fleet.
+    pub(crate) fleet: Option<Rule<FleetRule>>,
     /// Finds it in the connections of a client that `diagnose --listen` watched.
     pub(crate) watched: Option<Rule<WatchedRule>>,
 }
@@ -146,6 +148,8 @@ pub enum FoundBy {
     Measure,
     /// `reprise diagnose TARGET…`.
     Diagnose,
+    /// `reprise diagnose --together TARGET…`.
+    Together,
     /// `reprise diagnose --listen`.
     Listen,
 }
@@ -208,6 +212,7 @@ impl Cause {
         judged: None,
         measured: None,
         examined: None,
+        fleet: None,
         watched: None,
     };
 
@@ -217,6 +222,7 @@ impl Cause {
         let finds = [
             (FoundBy::Measure, measure),
             (FoundBy::Diagnose, measure || self.examined.is_some()),
+            (FoundBy::Together, self.fleet.is_some()),
             (FoundBy::Listen, listen),
         ];
         finds.into_iter().filter(|(_, finds)| *finds).map(|(by, _)| by).collect()
@@ -306,6 +312,7 @@ impl FoundBy {
         match self {
             Self::Measure => "measure",
             Self::Diagnose => "diagnose",
+            Self::Together => "diagnose --together",
             Self::Listen => "diagnose --listen",
         }
     }
@@ -315,6 +322,7 @@ impl FoundBy {
         match self {
             Self::Measure => "reprise measure TARGET",
             Self::Diagnose => "reprise diagnose TARGET",
+            Self::Together => "reprise diagnose --together TARGET TARGET",
             Self::Listen => "reprise diagnose --listen",
         }
     }

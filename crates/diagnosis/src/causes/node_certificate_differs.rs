@@ -10,8 +10,11 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Facts, KeyName, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
+use reprise_probe::fleet::MECHANISMS;
+
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
+use crate::fleet::{FleetCase, FleetFinding, Relation};
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -23,7 +26,8 @@ bind a session to its context, of which certificate and client CA are part, and 
     seen: "\
 The leaf's SHA-256 or its key differs between full handshakes of one version and one SNI. A server that
 has both an RSA and an ECDSA certificate chooses by what the client offers: with the same offer it does not differ.
-It is possible only, and a risk in itself; whether sessions are refused for it stands under `hidden-nodes`.",
+Between nodes that are diagnosed together it is a risk where tickets under one key are refused where the certificate differs, and a note where
+they are accepted all the same. Behind one address it is possible only, and a risk in itself; whether sessions are refused for it stands under `hidden-nodes`.",
     confirm: "\
 Count the certificates that come from one address:
 
@@ -35,10 +39,11 @@ done | sort | uniq -c
     costs: "\
 Refused sessions where the nodes bind them to the certificate; during a rollout of a new certificate it passes.",
     advice: "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that were made with another.",
-    severities: &[Severity::Risk],
+    severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 7, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 10, find: ExaminedRule::EachVersion(of_experiments) }),
+    fleet: Some(Rule { rank: 8, find: of_fleet }),
     ..Cause::BLANK
 };
 
@@ -93,4 +98,31 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
 fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
     let shows = |facts: &&Facts| facts.kind == Kind::Full;
     seen.observation.facts().filter(shows)?.leaf
+}
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let unlike = case.unlike_the_most(|node| (!node.leaves.is_empty()).then(|| node.leaves.clone()));
+    let Some(like) = unlike.like else { return Vec::new() };
+    let tickets = MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
+    let refused: Vec<(Asked, (usize, usize))> = tickets
+        .flat_map(|asked| {
+            // Where the keys differ, it is the keys.
+            let pairs = unlike.nodes.iter().flat_map(|node| [(*node, like), (like, *node)]);
+            let is_for_it = |(from, to): &(usize, usize)| {
+                case.relation(asked, *from, *to) == Relation::Refuses && case.keys_differ(asked, *from, *to) == Some(false)
+            };
+            pairs.filter(is_for_it).map(|pair| (asked, pair)).collect::<Vec<_>>()
+        })
+        .collect();
+    let severity = if refused.is_empty() { Severity::Note } else { Severity::Risk };
+    let title = match refused.is_empty() {
+        true => format!("{} shows another certificate than the others", case.list(&unlike.nodes)),
+        false => format!("Tickets are refused between nodes of different certificates: {}", case.list(&unlike.nodes)),
+    };
+    let leaf = |node: usize| case.nodes.get(node).and_then(|it| it.leaves.first()).map(beginning).unwrap_or_default();
+    let (one, other) = (unlike.nodes.first().copied().unwrap_or(like), like);
+    let shown = format!("SHA-256 of {}: {}; of {}: {}", case.list(&[one]), leaf(one), case.list(&[other]), leaf(other));
+    let cited = refused.iter().take(3).map(|(asked, pair)| case.cite(*asked, *pair));
+    let finding = CAUSE.finding(severity, Confidence::Likely, title).because(std::iter::once(shown).chain(cited));
+    vec![FleetFinding { finding, nodes: unlike.nodes, reason: "another certificate" }]
 }

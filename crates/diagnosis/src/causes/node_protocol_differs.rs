@@ -8,9 +8,12 @@ use reprise_model::{FaultName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 use reprise_wire::{CipherSuite, NamedGroup};
 
+use reprise_probe::fleet::MECHANISMS;
+
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
+use crate::fleet::{FleetCase, FleetFinding, Relation};
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -21,7 +24,8 @@ Nodes behind one address have different versions, libraries or cipher settings. 
 version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 9846 §4.3.11) is chosen again.",
     seen: "\
 Full handshakes of one version and one offer end in different cipher suites or groups. One server alone always
-chooses the same. Nodes of different versions show as failures or refusals, not here: Reprise asks for each version by itself.",
+chooses the same. Of nodes that are diagnosed together, one speaks a version that another does not, or chooses another suite: a risk where
+that keeps sessions from being resumed, and otherwise a note.",
     confirm: "\
 Count what one offer leads to:
 
@@ -32,10 +36,11 @@ done | sort | uniq -c
 ```",
     costs: "Refused sessions between nodes that differ, and figures whose median tells of none of the nodes.",
     advice: "If nodes share this address, give them the same versions and cipher suites: a session resumes only where its own are offered and chosen again.",
-    severities: &[Severity::Risk],
+    severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 8, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 11, find: ExaminedRule::EachVersion(of_experiments) }),
+    fleet: Some(Rule { rank: 9, find: of_fleet }),
     ..Cause::BLANK
 };
 
@@ -62,4 +67,36 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
     let counted = format!("Of {}, {completed} completed and {} were refused", connections(full.len() as u64), refused.len());
     let evidence = std::iter::once(counted).chain(refused.into_iter().take(2).map(cite));
     Some(CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence))
+}
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let versions =
+        case.unlike_the_most(|node| node.is_reached().then(|| node.suites.keys().copied().collect::<Vec<Version>>()));
+    if let Some(like) = versions.like.filter(|_| !versions.nodes.is_empty()) {
+        let spoken = |node: usize| {
+            let all = case.nodes.get(node).into_iter().flat_map(|it| it.suites.keys()).map(Version::to_string);
+            all.collect::<Vec<_>>().join(" and ")
+        };
+        let title = format!("{} speaks other versions than the other nodes", case.list(&versions.nodes));
+        let each =
+            versions.nodes.iter().take(3).chain([&like]).map(|node| format!("{}: {}", case.list(&[*node]), spoken(*node)));
+        let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(each.collect::<Vec<_>>());
+        return vec![FleetFinding { finding, nodes: versions.nodes, reason: "other versions" }];
+    }
+    let suites = case.unlike_the_most(|node| node.is_reached().then(|| node.suites.clone()));
+    let Some(like) = suites.like.filter(|_| !suites.nodes.is_empty()) else { return Vec::new() };
+    let is_refused = |node: &usize| {
+        MECHANISMS.into_iter().any(|asked| {
+            case.relation(asked, *node, like) == Relation::Refuses && case.keys_differ(asked, *node, like) == Some(false)
+        })
+    };
+    let severity = if suites.nodes.iter().any(is_refused) { Severity::Risk } else { Severity::Note };
+    let chosen = |node: usize| {
+        let all = case.nodes.get(node).into_iter().flat_map(|it| it.suites.values().flatten());
+        all.map(|suite| CipherSuite(*suite).to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let title = format!("{} chooses other cipher suites than the other nodes", case.list(&suites.nodes));
+    let each = suites.nodes.iter().take(3).chain([&like]).map(|node| format!("{}: {}", case.list(&[*node]), chosen(*node)));
+    let finding = CAUSE.finding(severity, Confidence::Likely, title).because(each.collect::<Vec<_>>());
+    vec![FleetFinding { finding, nodes: suites.nodes, reason: "other cipher suites" }]
 }

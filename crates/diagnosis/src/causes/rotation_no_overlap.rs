@@ -3,8 +3,11 @@
 use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
-use super::{Cause, JudgedRule, fix};
+use reprise_probe::fleet::MECHANISMS;
+
+use super::{Cause, JudgedRule, Rule, fix};
 use crate::diagnose::examined::mechanism;
+use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "rotation-no-overlap",
@@ -14,7 +17,7 @@ The key that encrypts tickets was replaced, and the old one was not kept to decr
 rotation; it works without loss only if the old key stays for as long as its tickets live.",
     seen: "\
 Every ticket older than one moment is refused and every younger one accepted, with a new key name from that moment
-on. Where that happens every few seconds, a run sees it happen again; one change alone looks like a restart (`restart-lost-keys`). To distinguish them, compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
+on. Where that happens every few seconds, a run sees it happen again; one change alone looks like a restart (`restart-lost-keys`). Between nodes that are diagnosed together, all of them replace one common key by another. To distinguish them, compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
 rotation and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session before and offer it after the rotation:
@@ -52,5 +55,26 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::Rotation, |_| Severity::Risk, |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked)))),
+    fleet: Some(Rule { rank: 4, find: of_fleet }),
     ..Cause::BLANK
 };
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked)).into_iter().collect()
+}
+
+/// Nodes that shared one key and share another now have not restarted: each would have made a key of its own.
+fn of_mechanism(case: &FleetCase<'_>, asked: reprise_model::Asked) -> Option<FleetFinding> {
+    let last = |node: usize| case.nodes.get(node)?.key_names.get(&asked)?.last().copied();
+    let changed: Vec<usize> = (0..case.nodes.len()).filter(|node| case.change(asked, *node).is_some()).collect();
+    let name = changed.iter().find_map(|node| last(*node))?;
+    let nodes: Vec<usize> = changed.into_iter().filter(|node| last(*node) == Some(name)).collect();
+    let title = format!(
+        "{}: the ticket key of {} was replaced, and sessions of before are refused",
+        mechanism(asked),
+        case.list(&nodes)
+    );
+    let evidence: Vec<String> = nodes.iter().take(3).map(|node| case.cite(asked, (*node, *node))).collect();
+    let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence);
+    (nodes.len() > 1).then_some(FleetFinding { finding, nodes, reason: "keys replaced without overlap" })
+}

@@ -1,5 +1,15 @@
-use super::Cause;
+//! `ticket-key-per-node`: nodes refuse each other's tickets and accept their own.
+
+use std::collections::BTreeSet;
+
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Severity};
+use reprise_probe::fleet::MECHANISMS;
+
 use super::shared::SHARE_KEYS;
+use super::{Cause, Rule};
+use crate::diagnose::examined::mechanism;
+use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "ticket-key-per-node",
@@ -10,9 +20,9 @@ good at one address alone, and a client that is sent to another makes a full han
     seen: "\
 Tickets of the OpenSSL family and of rustls begin with a 16-byte key name (RFC 5077 §4 recommends that form); those
 of s2n-tls carry it in bytes 1 to 16, Mbed TLS uses 4 bytes, newer Go hides it. The key name differs from address to
-address, and a ticket of one is refused by the other. Reprise diagnoses one address of a name at a time, so that
-this comparison is not made by itself: give each address as a target of its own. Several key names behind *one*
-address are `hidden-nodes`.",
+address, and a ticket of one is refused by the other, each time and in both directions, while each accepts its own.
+`reprise diagnose --together` offers them so, and `--all-addresses` to every address of a name. It is certain where the key names
+differ, likely where tickets name no key. Several key names behind *one* address are `hidden-nodes`.",
     confirm: "\
 Take a ticket from one address to the other; it must say `Reused`:
 
@@ -24,5 +34,50 @@ openssl s_client -connect ADDRESS2:443 -servername HOST -tls1_2 -sess_in session
     advice: "Give every node behind this name the same ticket keys:",
     fixes: SHARE_KEYS,
     separated_by: &["resume"],
+    severities: &[Severity::Fault],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    fleet: Some(Rule { rank: 1, find: of_fleet }),
     ..Cause::BLANK
 };
+
+/// How many refusals are cited.
+const CITED: usize = 4;
+
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let mechanisms = MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
+    // One finding tells of all versions: a key serves them all.
+    let found = mechanisms.filter_map(|asked| {
+        let parted = case.parted_pairs(asked);
+        // Under one key it is something else that is refused.
+        let by_key = |(one, other): &&(usize, usize)| case.keys_differ(asked, *one, *other) != Some(false);
+        let pairs: Vec<(usize, usize)> = parted.iter().filter(by_key).copied().collect();
+        let are_named = pairs.iter().all(|(one, other)| case.keys_differ(asked, *one, *other) == Some(true));
+        let groups = case.groups(asked);
+        let apart: BTreeSet<usize> = pairs.iter().flat_map(|(one, other)| [*one, *other]).collect();
+        let of_largest = groups.first().filter(|group| group.len() > 1).cloned().unwrap_or_default();
+        let nodes: Vec<usize> = apart.into_iter().filter(|node| !of_largest.contains(node)).collect();
+        (!pairs.is_empty()).then_some((asked, pairs, nodes, are_named))
+    });
+    let Some((asked, pairs, nodes, are_named)) = found.max_by_key(|(_, pairs, _, are_named)| (*are_named, pairs.len()))
+    else {
+        return Vec::new();
+    };
+    let confidence = match (case.is_one_name, are_named) {
+        (true, true) => Confidence::Certain,
+        (true, false) if !case.is_explained_otherwise(asked, &pairs) => Confidence::Likely,
+        _ => Confidence::Possible,
+    };
+    let title = match nodes.as_slice() {
+        [one] => {
+            format!("{} has a ticket key of its own: others refuse its tickets, and it refuses theirs", case.list(&[*one]))
+        }
+        nodes => format!("{} do not have the ticket key of the others, which refuse their tickets", case.list(nodes)),
+    };
+    let cited = pairs.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]);
+    let cited = cited.filter(|(from, to)| !case.offers(asked, *from, *to).is_empty()).take(CITED);
+    let under =
+        format!("By {}: {} pairs of nodes refuse each other's sessions and accept their own", mechanism(asked), pairs.len());
+    let evidence = std::iter::once(under).chain(cited.map(|pair| case.cite(asked, pair)));
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
+    vec![FleetFinding { finding, nodes, reason: "another ticket key" }]
+}

@@ -1,8 +1,10 @@
 //! `reprise.diagnose/1`: whether targets resume, and if not, why.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, Confidence, Finding, Provenance, Severity};
+use super::{ConditionRecord, Confidence, Finding, Fleet, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -13,6 +15,9 @@ pub struct DiagnoseDocument {
     pub schema: String,
     /// One for each target, in the order in which they were named.
     pub targets: Vec<Diagnosis>,
+    /// What the targets are together, with `--together`: then `targets` has only those that had to be asked alone. Absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
     /// What came of each `--fail-if`; absent where none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionRecord>,
@@ -23,6 +28,46 @@ pub struct DiagnoseDocument {
 impl DiagnoseDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.diagnose/1";
+}
+
+impl DiagnoseDocument {
+    /// Every finding, each with what it is about.
+    pub fn findings(&self) -> impl Iterator<Item = (&str, &Finding)> {
+        let of_targets = self.targets.iter().flat_map(|it| it.findings.iter().map(|finding| (it.target.as_str(), finding)));
+        let of_fleet = self.fleet.iter().flat_map(|fleet| fleet.findings.iter().map(|finding| (FLEET, finding)));
+        of_fleet.chain(of_targets)
+    }
+
+    /// The fleet, told as one target, and the targets: for formats that know targets alone.
+    pub fn subjects(&self) -> impl Iterator<Item = Cow<'_, Diagnosis>> {
+        self.fleet.iter().map(|fleet| Cow::Owned(fleet.as_target())).chain(self.targets.iter().map(Cow::Borrowed))
+    }
+}
+
+/// What findings about a fleet are about.
+const FLEET: &str = "fleet";
+
+impl Fleet {
+    fn as_target(&self) -> Diagnosis {
+        Diagnosis {
+            target: FLEET.to_owned(),
+            subject: Subject::Server,
+            address: None,
+            other_addresses: Vec::new(),
+            software: None,
+            reached: self.nodes.iter().any(|node| node.reached),
+            failure: None,
+            incomplete: self.incomplete,
+            verdict: self.verdict.clone(),
+            findings: self.findings.clone(),
+            experiments: Vec::new(),
+            connections: self.connections,
+            seconds: self.seconds,
+            matrix: Vec::new(),
+            figures: Vec::new(),
+            warnings: self.warnings.clone(),
+        }
+    }
 }
 
 impl Diagnosis {

@@ -189,6 +189,13 @@ impl<'a> Crossing<'a> {
         self.places.sessions(place, asked, self.clock.now())
     }
 
+    /// The oldest sessions of a place that could be offered by this mechanism now.
+    pub fn oldest(&self, place: usize, asked: Asked, count: usize) -> Vec<SessionOf> {
+        let connections = self.places.get(place).map(|known| known.stock.connections(asked, self.clock.now()));
+        let of = |connection| SessionOf { place, connection: Some(connection) };
+        connections.unwrap_or_default().into_iter().take(count).map(of).collect()
+    }
+
     /// Lets time pass, unless Ctrl-C comes.
     pub fn wait(&self, time: Duration) {
         let until = self.clock.now() + Nanos::from(time);

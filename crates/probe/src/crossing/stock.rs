@@ -54,6 +54,15 @@ impl Stock {
         }
     }
 
+    /// The connections that gave what can be offered now, the first first.
+    pub(super) fn connections(&self, asked: Asked, now: Nanos) -> Vec<u32> {
+        let can = |(held, uses): &&(HeldSession, u32)| *uses > 0 && serves(held, asked, now);
+        let held = self.sessions.get(&asked).into_iter().flatten().filter(can);
+        let mut all: Vec<u32> = held.filter_map(|(held, _)| Some(held.origin?.index)).collect();
+        all.dedup();
+        all
+    }
+
     /// How many can be offered now.
     pub(super) fn count(&self, asked: Asked, now: Nanos) -> usize {
         let can = |(held, uses): &&(HeldSession, u32)| *uses > 0 && serves(held, asked, now);

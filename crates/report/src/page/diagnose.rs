@@ -4,6 +4,7 @@ use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Fin
 
 use super::conditions::conditions;
 use super::findings::{items, left_out};
+use super::fleet::fleet;
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::document::Shown;
@@ -12,12 +13,12 @@ use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a diagnosis. Each experiment has its row only where it was asked for.
 pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> = document.fleet.iter().flat_map(|it| fleet(it, shown)).collect();
     if document.targets.len() > 1 {
         blocks.push(Block::Table(summary(&document.targets)));
     }
     blocks.extend(document.targets.iter().flat_map(|target| about(target, shown)));
-    let findings = || document.targets.iter().flat_map(|target| &target.findings);
+    let findings = || document.findings().map(|(_, finding)| finding);
     blocks.extend(left_out(findings(), shown));
     if findings().any(|finding| shown.shows(finding)) {
         blocks.push(Block::Aside(
@@ -29,6 +30,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
     let headline = match document.targets.as_slice() {
+        _ if let Some(fleet) = &document.fleet => format!("Diagnosis of {} nodes together", fleet.nodes.len()),
         [target] => format!("Diagnosis of {}", target.target),
         targets => format!("Diagnosis of {} targets", targets.len()),
     };

@@ -31,7 +31,7 @@ impl Plan for DiagnosePlanned<'_> {
 /// Of all its targets.
 impl Judged for DiagnoseDocument {
     fn values(&self, words: &Words, condition: &Condition) -> Vec<Value> {
-        self.targets.iter().flat_map(|target| of_target(target, words, condition)).collect()
+        self.subjects().flat_map(|target| of_target(&target, words, condition)).collect()
     }
 }
 

@@ -8,10 +8,13 @@ use clap::Args;
 use reprise_connection::Target;
 use reprise_model::Version;
 use reprise_probe::Options;
+use reprise_probe::crossing::CrossingLimits;
 use reprise_probe::diagnose::Limits;
+use reprise_probe::fleet::usual_connections;
 use reprise_report::Shown;
 use reprise_results::DiagnosePlanned;
 
+use super::listed_targets::listed_targets;
 use super::listen::ListenArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::gate::{ConditionArgs, Gate};
@@ -30,7 +33,14 @@ pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
-    /// Read targets from this file, one per line; '-' is standard input, # starts a comment
+    /// Diagnose the targets as nodes that should share their sessions: those of each are offered to all
+    #[arg(long, conflicts_with_all = ["listen", "fill", "burst", "patience", "server_pid"], help_heading = "Nodes together")]
+    pub(super) together: bool,
+    /// Take every address that a target's name resolves to, IPv4 and IPv6, as a node
+    #[arg(long, requires = "together", conflicts_with_all = ["resolve", "proxy"], help_heading = "Nodes together")]
+    pub(super) all_addresses: bool,
+    /// Read targets from this file, one per line; '-' is standard input, # starts a comment. The JSON of Kubernetes EndpointSlices and of
+    /// 'docker inspect' is read as well
     #[arg(long, value_name = "FILE", help_heading = "What to try")]
     targets_from: Option<PathBuf>,
 
@@ -91,6 +101,9 @@ Examples:
   reprise diagnose a.example.org b.example.org:8443     one after the other
   reprise diagnose example.org --patience 90s           is a session still good after 90 s?
   reprise diagnose example.org --fill 500               does a session survive 500 others?
+  reprise diagnose --together a.example.org b.example.org   do they accept each other's sessions?
+  reprise diagnose --together --all-addresses example.org   do all addresses of a name?
+  kubectl get endpointslices -l kubernetes.io/service-name=web -o json | reprise diagnose --together --targets-from -
   reprise diagnose mail.example.org --starttls smtp
   reprise diagnose localhost:8443 --server-pid $(pidof -s nginx)   what does it cost the server's processor?
   reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
@@ -116,6 +129,10 @@ impl DiagnoseArgs {
         let mut targets = self.targets.clone();
         if let Some(path) = &self.targets_from {
             let text = read_text(path)?;
+            if text.trim_start().starts_with(['{', '[']) {
+                targets.extend(listed_targets(&text).with_context(|| path.display().to_string())?);
+                return self.aimed(targets);
+            }
             for (number, line) in text.lines().enumerate() {
                 let target = line.split('#').next().unwrap_or_default().trim();
                 if !target.is_empty() {
@@ -124,10 +141,21 @@ impl DiagnoseArgs {
                 }
             }
         }
+        self.aimed(targets)
+    }
+
+    fn aimed(&self, targets: Vec<Target>) -> anyhow::Result<Vec<Target>> {
         if targets.is_empty() {
             bail!("no target: name one, or a file of targets with --targets-from");
         }
         Ok(targets.into_iter().map(|target| self.connection.aim(target)).collect())
+    }
+
+    /// How much may be asked of nodes together: the time of one for each, and as many connections as their number takes.
+    pub(super) fn limits_together(&self, nodes: usize) -> CrossingLimits {
+        let connections = self.connections.unwrap_or_else(|| usual_connections(nodes));
+        let time = self.max_time.saturating_mul(u32::try_from(nodes).unwrap_or(u32::MAX).min(10));
+        CrossingLimits { connections, rate: self.rate, time, ..CrossingLimits::default() }
     }
 
     /// Reads the conditions; refuses those that such a diagnosis cannot answer.

@@ -104,7 +104,7 @@ pub(super) fn run(
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    finish(arguments, gate, vec![diagnosis], provenance(), outputs)
+    finish(arguments, gate, vec![diagnosis], None, provenance(), outputs)
 }
 
 /// What the server shows, and what its clients are to trust.

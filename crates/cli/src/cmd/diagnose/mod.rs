@@ -2,12 +2,14 @@
 
 mod command;
 mod flags;
+mod listed_targets;
 mod listen;
+mod together;
 
 pub(crate) use flags::DiagnoseArgs;
 
 use reprise_model::FailureClass;
-use reprise_model::document::{DiagnoseDocument, Diagnosis, Provenance};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Fleet, Provenance};
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
 use reprise_report::{Document, Report};
@@ -30,6 +32,9 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
     let options = arguments.options(&targets)?;
+    if arguments.together {
+        return together::run(&arguments, targets, &options, &gate, outputs, interrupt);
+    }
     let limits = arguments.limits();
     notice(format_args!(
         "at most {} connections per target, {} per second, {} s",
@@ -51,7 +56,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    finish(&arguments, &gate, diagnoses, provenance, outputs)
+    finish(&arguments, &gate, diagnoses, None, provenance, outputs)
 }
 
 /// Holds what was found against the conditions, writes it, and says how it ends.
@@ -59,11 +64,12 @@ fn finish(
     arguments: &DiagnoseArgs,
     gate: &Gate,
     targets: Vec<Diagnosis>,
+    fleet: Option<Fleet>,
     provenance: Provenance,
     outputs: Outputs,
 ) -> anyhow::Result<Ending> {
     let schema = DiagnoseDocument::SCHEMA.to_owned();
-    let mut document = DiagnoseDocument { schema, targets, conditions: Vec::new(), provenance };
+    let mut document = DiagnoseDocument { schema, targets, fleet, conditions: Vec::new(), provenance };
     document.conditions = gate.judge(&document);
     outputs.write(Report { shown: arguments.shown(), ..Document::Diagnose(&document).into() })?;
     Ok(ending(&document))
@@ -76,6 +82,7 @@ fn ending(document: &DiagnoseDocument) -> Ending {
         return Ending::Interrupted;
     }
     if let Some(first) = failures.next()
+        && document.fleet.is_none()
         && document.targets.iter().all(Diagnosis::has_failed)
     {
         return Ending::Failed(first.clone());
@@ -85,8 +92,6 @@ fn ending(document: &DiagnoseDocument) -> Ending {
 }
 
 fn faults(document: &DiagnoseDocument) -> impl Iterator<Item = String> {
-    document.targets.iter().flat_map(|target| {
-        let faults = target.findings.iter().filter(|finding| finding.fails_a_diagnosis());
-        faults.map(|fault| format!("{}: {} [{}]", target.target, fault.title, fault.id))
-    })
+    let faults = document.findings().filter(|(_, finding)| finding.fails_a_diagnosis());
+    faults.map(|(target, fault)| format!("{target}: {} [{}]", fault.title, fault.id))
 }

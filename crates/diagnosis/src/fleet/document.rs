@@ -1,0 +1,169 @@
+//! From crossed offers to a document: groups, findings, the verdict.
+
+use std::collections::BTreeSet;
+
+use reprise_model::document::{Fleet, FleetGroup, FleetNode};
+use reprise_model::{Asked, KeyName, Version};
+use reprise_probe::crossing::{CrossingEnd, PlaceState};
+use reprise_probe::fleet::{FleetExamination, MECHANISMS};
+use reprise_wire::CipherSuite;
+
+use super::case::{FleetCase, FleetFinding, Node};
+use crate::causes::{Side, cause, rules};
+use crate::diagnose::examined::mechanism;
+use crate::verdict::worst_first;
+
+/// Nodes that were examined together.
+pub struct FleetRun<'a> {
+    /// The nodes as they are called.
+    pub names: Vec<String>,
+    /// Whether all are asked for the same name.
+    pub is_one_name: bool,
+    /// What the nodes are, where the user says so.
+    pub software: Option<&'a str>,
+}
+
+/// What the offers between nodes show.
+pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fleet {
+    let case = FleetCase::new(examination, run.names, run.is_one_name);
+    let found: Vec<FleetFinding> = rules(|cause| cause.fleet).flat_map(|rule| rule(&case)).collect();
+    let main = case.main_mechanism();
+    let groups = main.map(|asked| case.groups(asked)).unwrap_or_default();
+    let verdict = verdict(&case, main, &groups, &found);
+    let software = run.software.map(str::to_owned).or_else(|| one_software(examination));
+    let mut findings: Vec<_> = found.into_iter().map(|it| it.finding).collect();
+    for finding in &mut findings {
+        if let Some(cause) = cause(&finding.id) {
+            let software = software.as_deref().filter(|_| cause.fixes_of(Side::Server).next().is_some());
+            *finding = finding.clone().fixed_by(cause.remedies(software));
+        }
+    }
+    worst_first(&mut findings);
+    let mechanisms = case.mechanisms();
+    Fleet {
+        verdict,
+        nodes: case
+            .nodes
+            .iter()
+            .zip(&examination.states)
+            .zip(&case.names)
+            .map(|((node, state), name)| record(node, state, name))
+            .collect(),
+        groups: groups.into_iter().map(|nodes| group(&case, main, nodes)).collect(),
+        matrix: case.cells(),
+        shared: mechanisms.iter().find(|it| Some(it.asked) == main).map(|it| it.shared),
+        mechanisms,
+        sampled: examination.is_sampled,
+        findings,
+        connections: examination.connections,
+        seconds: examination.took.0 as f64 / 1e9,
+        incomplete: examination.ended.is_some(),
+        warnings: warnings(&case),
+    }
+}
+
+/// What all reveal alike: remedies of others would not help.
+fn one_software(examination: &FleetExamination) -> Option<String> {
+    let names: BTreeSet<&str> = examination.states.iter().filter_map(|state| state.software.as_deref()).collect();
+    let known: BTreeSet<_> = names.iter().map(|name| crate::causes::software(name)).collect();
+    names.first().filter(|_| known.len() == 1).map(|name| (*name).to_owned())
+}
+
+fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
+    let names = MECHANISMS.iter().filter_map(|asked| node.key_names.get(asked)).flatten();
+    let mut key_names: Vec<String> = Vec::new();
+    for name in names.map(KeyName::to_string) {
+        if !key_names.contains(&name) {
+            key_names.push(name);
+        }
+    }
+    let suites: BTreeSet<u16> = node.suites.values().flatten().copied().collect();
+    FleetNode {
+        target: name.to_owned(),
+        address: state.address.map(|address| address.to_string()),
+        software: state.software.clone(),
+        reached: node.is_reached(),
+        key_names,
+        certificate: node.leaves.last().map(|leaf| leaf.iter().map(|byte| format!("{byte:02x}")).collect()),
+        versions: node.suites.keys().copied().collect::<Vec<Version>>(),
+        suites: suites.into_iter().map(|suite| CipherSuite(suite).to_string()).collect(),
+        clock_s: state.clock.map(|(least, most)| [least, most]),
+        failed: node.failed,
+        failure: node.last_failure.map(|name| name.to_string()),
+    }
+}
+
+fn group(case: &FleetCase<'_>, main: Option<Asked>, nodes: Vec<usize>) -> FleetGroup {
+    let mut key_names: Vec<String> = Vec::new();
+    for node in nodes.iter().filter_map(|node| case.nodes.get(*node)) {
+        for name in main.and_then(|main| node.key_names.get(&main)).into_iter().flatten().map(KeyName::to_string) {
+            if !key_names.contains(&name) {
+                key_names.push(name);
+            }
+        }
+    }
+    FleetGroup { nodes, key_names }
+}
+
+/// "6 of 8 nodes share; c and f stand alone: another ticket key".
+fn verdict(case: &FleetCase<'_>, main: Option<Asked>, groups: &[Vec<usize>], found: &[FleetFinding]) -> String {
+    let count = case.nodes.len();
+    let unreached: Vec<usize> = (0..count).filter(|node| case.nodes.get(*node).is_some_and(|it| !it.is_reached())).collect();
+    let gone = match unreached.len() {
+        0 => String::new(),
+        all if all == count => return "No node was reached".to_owned(),
+        1 => format!("; {} was not reached", case.list(&unreached)),
+        _ => format!("; {} were not reached", case.list(&unreached)),
+    };
+    let Some(main) = main else { return format!("No node accepts a session of its own{gone}") };
+    let reason = |nodes: &[usize]| {
+        let of = found.iter().filter(|it| nodes.iter().any(|node| it.nodes.contains(node)));
+        of.min_by_key(|it| (it.finding.severity, it.finding.confidence))
+            .map(|it| format!(": {}", it.reason))
+            .unwrap_or_default()
+    };
+    let (large, alone): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.len() > 1);
+    let alone: Vec<usize> = alone.into_iter().flatten().copied().collect();
+    let Some((largest, others)) = large.split_first() else {
+        return match count - unreached.len() {
+            1 => format!("Of one node, nothing can be shared{gone}"),
+            _ => format!("No node accepts the sessions of another{}{gone}", reason(&alone)),
+        };
+    };
+    if largest.len() == count {
+        return format!("All {count} nodes share their sessions, by {}", mechanism(main));
+    }
+    let mut sentence = format!("{} of {count} nodes share", largest.len());
+    for group in others.iter().take(3) {
+        sentence += &format!("; {} share among themselves{}", case.list(group), reason(group));
+    }
+    match others.len().saturating_sub(3) {
+        0 => {}
+        more => sentence += &format!("; so do {more} more groups"),
+    }
+    match alone.len() {
+        0 => {}
+        1 => sentence += &format!("; {} stands alone{}", case.list(&alone), reason(&alone)),
+        _ => sentence += &format!("; {} stand alone{}", case.list(&alone), reason(&alone)),
+    }
+    sentence + &gone
+}
+
+fn warnings(case: &FleetCase<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match case.examination.ended {
+        Some(CrossingEnd::Limit) => warnings.push(
+            "The limit of connections or of time was reached, so not everything was tried: increase --connections or \
+             --max-time"
+                .to_owned(),
+        ),
+        Some(CrossingEnd::Interrupted) => warnings.push("Interrupted: these are the offers made until then".to_owned()),
+        None => {}
+    }
+    for (place, state) in case.examination.states.iter().enumerate() {
+        if let Some(fault) = state.given_up.as_ref().filter(|_| case.nodes.len() <= 20) {
+            warnings.push(format!("{} was not asked any more: {}", case.list(&[place]), fault.name));
+        }
+    }
+    warnings
+}
