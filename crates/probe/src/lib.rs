@@ -38,6 +38,7 @@ mod driver;
 mod failed;
 mod failures_in_a_row;
 mod interrupt;
+pub mod isolation;
 mod key_log;
 mod measure;
 mod observer;

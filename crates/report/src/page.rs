@@ -8,6 +8,7 @@ mod compare_baseline;
 mod conditions;
 mod diagnose;
 pub(crate) mod findings;
+mod isolation;
 mod lab;
 mod layers;
 mod load;

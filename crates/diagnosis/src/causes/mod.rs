@@ -13,7 +13,7 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
-pub(crate) use rule::{ExaminedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
+pub(crate) use rule::{ExaminedRule, IsolatedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;
 
@@ -59,6 +59,7 @@ causes! {
     ems_differs,
     client_policy_changed,
     isolated_by_design,
+    isolation_broken,
     clock_skew,
     client_closes_early,
     client_psk_mode,
@@ -134,6 +135,8 @@ pub struct Cause {
     pub(crate) examined: Option<Rule<ExaminedRule>>,
     /// Finds it in the connections of a client that `diagnose --listen` watched.
     pub(crate) watched: Option<Rule<WatchedRule>>,
+    /// Finds it in sessions that `diagnose --isolation` offered at other places than their own.
+    pub(crate) isolated: Option<Rule<IsolatedRule>>,
 }
 
 /// A protocol by its name in documents, and what fixes its servers.
@@ -148,6 +151,8 @@ pub enum FoundBy {
     Diagnose,
     /// `reprise diagnose --listen`.
     Listen,
+    /// `reprise diagnose --isolation TARGET…`.
+    Isolation,
 }
 
 /// Who has to change something.
@@ -209,6 +214,7 @@ impl Cause {
         measured: None,
         examined: None,
         watched: None,
+        isolated: None,
     };
 
     /// The commands that find it; none where it cannot be told from outside.
@@ -218,6 +224,7 @@ impl Cause {
             (FoundBy::Measure, measure),
             (FoundBy::Diagnose, measure || self.examined.is_some()),
             (FoundBy::Listen, listen),
+            (FoundBy::Isolation, self.isolated.is_some()),
         ];
         finds.into_iter().filter(|(_, finds)| *finds).map(|(by, _)| by).collect()
     }
@@ -307,6 +314,7 @@ impl FoundBy {
             Self::Measure => "measure",
             Self::Diagnose => "diagnose",
             Self::Listen => "diagnose --listen",
+            Self::Isolation => "diagnose --isolation",
         }
     }
 
@@ -316,6 +324,7 @@ impl FoundBy {
             Self::Measure => "reprise measure TARGET",
             Self::Diagnose => "reprise diagnose TARGET",
             Self::Listen => "reprise diagnose --listen",
+            Self::Isolation => "reprise diagnose --isolation TARGET1 TARGET2",
         }
     }
 }

@@ -7,6 +7,7 @@ use reprise_probe::diagnose::{ExperimentRun, Judgement};
 
 use crate::client::ClientCase;
 use crate::diagnose::Examined;
+use crate::isolation::CrossedOffer;
 use crate::series::{Case, Series, of_each_version};
 
 /// What finds a cause.
@@ -71,6 +72,9 @@ pub(crate) enum ExaminedRule {
 
 /// What the connections of a watched client show of a cause.
 pub(crate) type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
+
+/// What sessions of other places, offered at one target, show of a cause.
+pub(crate) type IsolatedRule = fn(&[&CrossedOffer<'_>]) -> Vec<Finding>;
 
 impl MeasuredRule {
     pub(crate) fn findings(self, case: &Case<'_>) -> Vec<Finding> {

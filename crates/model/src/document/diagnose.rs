@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, Confidence, Finding, Provenance, Severity};
+use super::{ConditionRecord, Confidence, Finding, IsolationRecord, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -13,6 +13,9 @@ pub struct DiagnoseDocument {
     pub schema: String,
     /// One for each target, in the order in which they were named.
     pub targets: Vec<Diagnosis>,
+    /// Sessions of one place that were offered at another (`--isolation`); absent where none was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<IsolationRecord>,
     /// What came of each `--fail-if`; absent where none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionRecord>,

@@ -7,6 +7,7 @@ mod comparison;
 mod condition;
 mod diagnose;
 mod finding;
+mod isolation;
 mod lab;
 mod layers;
 mod load;
@@ -30,6 +31,7 @@ pub use comparison::{
 pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
+pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};
 pub use lab::LabDocument;
 pub use layers::{
     LayersChange, LayersClaim, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator,

@@ -115,6 +115,7 @@ fn hostile() -> Diagnosis {
 
 fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
     DiagnoseDocument {
+        isolation: Vec::new(),
         schema: DiagnoseDocument::SCHEMA.to_owned(),
         targets,
         conditions: Vec::new(),

@@ -104,7 +104,7 @@ pub(super) fn run(
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    finish(arguments, gate, vec![diagnosis], provenance(), outputs)
+    finish(arguments, gate, (vec![diagnosis], Vec::new()), provenance(), outputs)
 }
 
 /// What the server shows, and what its clients are to trust.
@@ -118,7 +118,7 @@ struct Certificate {
 
 impl Certificate {
     fn of(arguments: &DiagnoseArgs, listen: SocketAddr) -> anyhow::Result<Self> {
-        if let Some((certificate, key)) = arguments.connection.certificate_files() {
+        if let Some((certificate, key)) = arguments.connection.certificate_files()? {
             let (chain, key) = load_certified_key(certificate, key, &ask_passphrase)?;
             return Ok(Self { chain, key, ca: certificate.to_owned(), directory: None });
         }

@@ -2,12 +2,13 @@
 
 mod command;
 mod flags;
+mod isolation;
 mod listen;
 
 pub(crate) use flags::DiagnoseArgs;
 
 use reprise_model::FailureClass;
-use reprise_model::document::{DiagnoseDocument, Diagnosis, Provenance};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, IsolationRecord, Provenance};
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
 use reprise_report::{Document, Report};
@@ -29,6 +30,9 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     let outputs = Outputs::open(&arguments.output, &[])?;
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
+    if arguments.isolation {
+        return isolation::run(&arguments, &targets, &gate, outputs, interrupt);
+    }
     let options = arguments.options(&targets)?;
     let limits = arguments.limits();
     notice(format_args!(
@@ -51,19 +55,19 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    finish(&arguments, &gate, diagnoses, provenance, outputs)
+    finish(&arguments, &gate, (diagnoses, Vec::new()), provenance, outputs)
 }
 
 /// Holds what was found against the conditions, writes it, and says how it ends.
 fn finish(
     arguments: &DiagnoseArgs,
     gate: &Gate,
-    targets: Vec<Diagnosis>,
+    (targets, isolation): (Vec<Diagnosis>, Vec<IsolationRecord>),
     provenance: Provenance,
     outputs: Outputs,
 ) -> anyhow::Result<Ending> {
     let schema = DiagnoseDocument::SCHEMA.to_owned();
-    let mut document = DiagnoseDocument { schema, targets, conditions: Vec::new(), provenance };
+    let mut document = DiagnoseDocument { schema, targets, isolation, conditions: Vec::new(), provenance };
     document.conditions = gate.judge(&document);
     outputs.write(Report { shown: arguments.shown(), ..Document::Diagnose(&document).into() })?;
     Ok(ending(&document))
