@@ -125,7 +125,11 @@ impl ConnectionArgs {
     pub(crate) fn identity_files(&self) -> anyhow::Result<Vec<(&Path, &Path)>> {
         let (certificates, keys) = (&self.cert, &self.key);
         if !keys.is_empty() && keys.len() != certificates.len() {
-            bail!("there are {} --cert and {} --key: name a key for each certificate, or none", certificates.len(), keys.len());
+            bail!(
+                "there are {} --cert and {} --key: name a key for each certificate, or none",
+                certificates.len(),
+                keys.len()
+            );
         }
         let keys = if keys.is_empty() { certificates } else { keys };
         Ok(certificates.iter().zip(keys).map(|(certificate, key)| (certificate.as_path(), key.as_path())).collect())

@@ -2,12 +2,14 @@
 //! findings.
 
 use reprise_connection::Target;
-use reprise_model::document::{Diagnosis, EntryRecord, Finding, IsolationRecord, IsolationVerdict, Subject};
+use reprise_model::document::{
+    Diagnosis, EntryRecord, ExperimentRecord, Finding, IsolationRecord, IsolationVerdict, Subject,
+};
 use reprise_model::{Failure, FaultName};
 use reprise_probe::diagnose::EarlyEnd;
 use reprise_probe::isolation::{CameTo, Entry, FullRun, Holder, Isolation, OfferRun, Place, Seen};
 
-use crate::causes::{Side, cause, rules};
+use crate::causes::{Side, cause, causes, rules};
 use crate::diagnose::examined::named;
 use crate::figures::connections;
 use crate::verdict::{verdict, worst_first};
@@ -53,7 +55,7 @@ pub fn isolation_diagnoses(run: IsolationRun<'_>, isolation: &Isolation) -> (Vec
             failure,
             incomplete: isolation.ended_by.is_some() || found.failed.is_some(),
             findings,
-            experiments: Vec::new(),
+            experiments: experiment(&of_target).into_iter().collect(),
             connections: found.connections,
             seconds: isolation.took.0 as f64 / 1e9,
             matrix: Vec::new(),
@@ -89,6 +91,25 @@ fn findings(offers: &[&CrossedOffer<'_>], software: Option<&str>) -> Vec<Finding
     }
     worst_first(&mut findings);
     findings
+}
+
+/// What was tried: nothing where no session of another place was offered.
+fn experiment(offers: &[&CrossedOffer<'_>]) -> Option<ExperimentRecord> {
+    let sum = |of: fn(&IsolationRecord) -> u32| offers.iter().map(|it| of(&it.record)).sum::<u32>();
+    let (offered, resumed) = (sum(|it| it.offered), sum(|it| it.accepted));
+    let made = offers.iter().map(|it| it.run.seen.len()).sum::<usize>() as u32;
+    (made > 0).then(|| ExperimentRecord {
+        name: "isolation".to_owned(),
+        varies: "where a session comes from".to_owned(),
+        asked: None,
+        repeats: 0,
+        connections: made,
+        offered,
+        resumed,
+        failed: made - offered,
+        separates: causes().filter(|cause| cause.isolated.is_some()).map(|cause| cause.slug.to_owned()).collect(),
+        outcome: format!("{resumed} of {offered} resumed"),
+    })
 }
 
 fn healthy(offers: &[&CrossedOffer<'_>], is_refusing: bool) -> String {

@@ -4,9 +4,9 @@ use reprise_connection::{Fault, Target};
 use reprise_diagnosis::{IsolationRun, ServerRun, isolation_diagnoses, server_diagnosis};
 use reprise_model::Failure;
 use reprise_model::document::{Diagnosis, IsolationRecord, Provenance};
-use reprise_probe::{Failed, Options};
 use reprise_probe::diagnose::{EarlyEnd, Examination};
 use reprise_probe::isolation::{Holder, Isolation};
+use reprise_probe::{Failed, Options};
 
 use crate::failed::failure_of;
 use crate::fault::{FaultContext, failure};

@@ -1,6 +1,8 @@
 //! `isolation-broken`: a session is accepted where its holder is refused. A handshake that resumes asks for no client certificate, so
 //! that whoever checks it in full handshakes alone lets in who has a session of any place with the same ticket keys or cache.
 
+use std::cmp::Reverse;
+
 use reprise_model::FaultName;
 use reprise_model::document::{Confidence, Finding, IsolationVerdict, Severity};
 use reprise_probe::isolation::{CameTo, Seen};
@@ -41,23 +43,27 @@ openssl s_client -connect OPEN:443 -tls1_3 -sess_out session.pem < <(sleep 1) > 
     ],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely],
+    security_severity: Some("8.1"),
     isolated: Some(Rule { rank: 1, find: of_offers }),
     ..Cause::BLANK
 };
 
 fn of_offers(offers: &[&CrossedOffer<'_>]) -> Vec<Finding> {
-    let with = |verdict| offers.iter().copied().filter(move |it| it.record.verdict == verdict).collect::<Vec<_>>();
+    let with = |verdict| {
+        let mut with: Vec<&CrossedOffer<'_>> = offers.iter().copied().filter(|it| it.record.verdict == verdict).collect();
+        with.sort_by_key(|it| (it.run.holder, Reverse(it.run.asked.tls)));
+        with
+    };
     let broken = with(IsolationVerdict::Broken);
     let noticed = with(IsolationVerdict::Noticed);
     let fault = (!broken.is_empty()).then(|| {
         let confidence = if broken.iter().any(|it| is_certain(it)) { Confidence::Certain } else { Confidence::Likely };
         let title = format!("Sessions of {} enter here, though full handshakes are refused", sources(&broken));
-        CAUSE.finding(Severity::Fault, confidence, title).because(broken.iter().flat_map(|it| evidence(it)))
+        CAUSE.finding(Severity::Fault, confidence, title).because(evidence(&broken))
     });
     let note = (!noticed.is_empty()).then(|| {
         let title = format!("Sessions of {} are accepted here, and the response refuses the request", sources(&noticed));
-        let noticed = noticed.iter().flat_map(|it| evidence(it));
-        CAUSE.finding(Severity::Note, Confidence::Certain, title).because(noticed)
+        CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence(&noticed))
     });
     fault.into_iter().chain(note).collect()
 }
@@ -93,30 +99,43 @@ fn speaks_of_the_client(name: FaultName) -> bool {
     matches!(name, FaultName::Alert(42..=46 | 48 | 49 | 112 | 116))
 }
 
-/// What was offered and came of it, and what the holder's full handshakes come to.
-fn evidence(offer: &CrossedOffer<'_>) -> [String; 2] {
+/// What was offered and came of it, and below the last of one version what the holder's full handshakes come to.
+fn evidence(offers: &[&CrossedOffer<'_>]) -> Vec<String> {
+    let key = |offer: &CrossedOffer<'_>| (offer.run.holder, offer.run.asked.tls);
+    let groups: Vec<&[&CrossedOffer<'_>]> = offers.chunk_by(|one, other| key(one) == key(other)).collect();
+    groups.into_iter().flat_map(|group| group.iter().map(|it| offered(it)).chain(group.last().map(|it| refused(it)))).collect()
+}
+
+fn holder(offer: &CrossedOffer<'_>) -> String {
+    offer.record.holder.as_ref().map_or("a client without a certificate".to_owned(), |file| format!("the holder of {file}"))
+}
+
+fn offered(offer: &CrossedOffer<'_>) -> String {
     let record = &offer.record;
-    let holder = record.holder.as_ref().map_or("a client without a certificate".to_owned(), |file| format!("the holder of {file}"));
     let first = offer.accepted().next().map(|seen| {
         let port = seen.observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
         format!("{port} at {:.2} s: {}", seen.observation.start.0 as f64 / 1e9, outcome(seen))
     });
     let older = if record.session_tls == record.asked.tls { String::new() } else { format!(" of {}", record.session_tls) };
-    [
-        format!(
-            "{}: {} of {} sessions{older} that {} gave to {holder} were resumed ({})",
-            mechanism(record.asked),
-            record.accepted,
-            record.offered,
-            record.from,
-            first.unwrap_or_default()
-        ),
-        format!(
-            "{}: {} of {} full handshakes of {holder} were refused: {}",
-            record.asked.tls,
-            record.full.connections - record.full.let_in,
-            record.full.connections,
-            record.full.came_to.join(", ")
-        ),
-    ]
+    format!(
+        "{}: {} of {} sessions{older} that {} gave to {} were resumed ({})",
+        mechanism(record.asked),
+        record.accepted,
+        record.offered,
+        record.from,
+        holder(offer),
+        first.unwrap_or_default()
+    )
+}
+
+fn refused(offer: &CrossedOffer<'_>) -> String {
+    let full = &offer.record.full;
+    format!(
+        "{}: {} of {} full handshakes of {} were refused: {}",
+        offer.record.asked.tls,
+        full.connections - full.let_in,
+        full.connections,
+        holder(offer),
+        full.came_to.join(", ")
+    )
 }

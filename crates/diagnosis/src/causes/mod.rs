@@ -123,6 +123,8 @@ pub struct Cause {
     pub severities: &'static [Severity],
     /// The confidences that they may have, the surest first.
     pub confidences: &'static [Confidence],
+    /// How grave its faults are for security, from 0 to 10 as CVSS has it; `None` where it is of speed alone.
+    pub security_severity: Option<&'static str>,
     /// The experiments that tell it from other causes, by name.
     pub(crate) separated_by: &'static [&'static str],
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
@@ -208,6 +210,7 @@ impl Cause {
         services: &[],
         severities: &[],
         confidences: &[],
+        security_severity: None,
         separated_by: &[],
         explained_by: &[],
         judged: None,

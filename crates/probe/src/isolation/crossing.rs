@@ -57,8 +57,17 @@ pub fn cross(
         site.connector.settings.clock = clock;
         site.connector.settings.keeps_messages = true;
     }
-    let mut crossing =
-        Crossing { sites, holders: holders.len(), found, stock: HashMap::new(), clock, made: 0, limits, observer, interrupt };
+    let mut crossing = Crossing {
+        sites,
+        holders: holders.len(),
+        found,
+        stock: HashMap::new(),
+        clock,
+        made: 0,
+        limits,
+        observer,
+        interrupt,
+    };
     crossing.found.ended_by = crossing.run().err();
     crossing.finish()
 }

@@ -94,10 +94,8 @@ fn is_refusal(name: FaultName) -> bool {
 
 /// Whether the server ended the connection without a word.
 fn is_end(name: FaultName) -> bool {
-    matches!(
-        name,
-        FaultName::ClosedEarly | FaultName::ConnectionReset | FaultName::Unconfirmed | FaultName::NoResponse
-    ) || matches!(name, FaultName::Alert(_))
+    matches!(name, FaultName::ClosedEarly | FaultName::ConnectionReset | FaultName::Unconfirmed | FaultName::NoResponse)
+        || matches!(name, FaultName::Alert(_))
 }
 
 fn asks_for_certificate(record: &ConnectionRecord) -> Option<bool> {
@@ -110,6 +108,8 @@ fn asks_for_certificate(record: &ConnectionRecord) -> Option<bool> {
     let messages = &record.messages.messages;
     match messages.iter().any(|event| is(event, "CertificateRequest")) {
         true => Some(true),
-        false => messages.iter().any(|event| is(event, "CertificateVerify") || is(event, "ServerHelloDone")).then_some(false),
+        false => {
+            messages.iter().any(|event| is(event, "CertificateVerify") || is(event, "ServerHelloDone")).then_some(false)
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! `diagnose --isolation`: sessions are offered where they must not be accepted.
 
 use reprise_connection::Target;
-use reprise_probe::isolation::cross;
 use reprise_probe::Interrupt;
+use reprise_probe::isolation::cross;
 
 use super::{DiagnoseArgs, finish};
 use crate::ending::Ending;
@@ -21,10 +21,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Ending> {
     let (options, holders) = arguments.isolation_options(targets)?;
     let limits = arguments.limits();
-    notice(format_args!(
-        "at most {} connections per target, {} per second",
-        limits.connections, limits.rate
-    ));
+    notice(format_args!("at most {} connections per target, {} per second", limits.connections, limits.rate));
     let provenance = provenance();
     let progress = Progress::of("connections");
     let isolation = cross(targets, &holders, &options, limits, &progress, interrupt);
