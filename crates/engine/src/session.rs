@@ -1,8 +1,10 @@
 //! What one connection leaves behind for the next.
 
 mod encoding;
+mod zero_key;
 
 pub use encoding::SessionError;
+pub use zero_key::is_sealed_with_zero_key;
 
 use reprise_model::{Nanos, Version};
 
