@@ -169,7 +169,7 @@ impl Names<'_> {
             offered: conclusive().count() as u32,
             accepted: accepted.len() as u32,
             came_to: (!outcomes.is_empty()).then(|| outcomes.join(", ")),
-            verdict: judged(run, full),
+            verdict: judged(run, full, isolation),
         };
         CrossedOffer { record, run, full }
     }
@@ -185,17 +185,19 @@ fn entry(full: &[Seen]) -> EntryRecord {
 }
 
 /// What became of these sessions.
-fn judged(run: &OfferRun, full: &[Seen]) -> IsolationVerdict {
+fn judged(run: &OfferRun, full: &[Seen], isolation: &Isolation) -> IsolationVerdict {
     let accepted: Vec<CameTo> = run.seen.iter().filter(|seen| seen.is_resumed()).map(Seen::came_to).collect();
     let is_conclusive = run.seen.iter().any(Seen::is_conclusive);
     // Where no certificate is asked for, what a response refuses has nothing to do with sessions.
-    let asks = full.iter().any(|seen| seen.asks_for_certificate == Some(true) || refuses_by_tls(seen));
+    let asks = isolation.asks_for_certificate(run.to) || full.iter().any(refuses_by_tls);
     match (Entry::of(full), accepted.is_empty()) {
         (_, true) if is_conclusive => IsolationVerdict::Refused,
         (_, true) | (Entry::Unclear, false) => IsolationVerdict::Unclear,
+        (Entry::LetIn, false) if asks && isolation.gives_what_is_anothers(run) => IsolationVerdict::Broken,
         (Entry::LetIn, false) => IsolationVerdict::ByDesign,
         (Entry::Refused, false) if accepted.contains(&CameTo::LetIn) => IsolationVerdict::Broken,
-        (Entry::Refused, false) if asks => IsolationVerdict::Noticed,
+        // At home the response is what it was.
+        (Entry::Refused, false) if asks && run.from != run.to => IsolationVerdict::Noticed,
         (Entry::Refused, false) => IsolationVerdict::ByDesign,
     }
 }

@@ -163,6 +163,7 @@ impl Connector {
             recording: None,
             recording_is_cut: false,
             software: None,
+            content: None,
         };
         let settings = &self.settings;
         // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.
@@ -179,7 +180,7 @@ impl Connector {
         if self.settings.keeps_messages {
             attempt.record(&mut record.messages);
         }
-        record.software = attempt.software();
+        (record.software, record.content) = (attempt.software(), attempt.content());
         let facts = attempt.facts();
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));

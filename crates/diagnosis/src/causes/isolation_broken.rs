@@ -58,7 +58,7 @@ fn of_offers(offers: &[&CrossedOffer<'_>]) -> Vec<Finding> {
     let noticed = with(IsolationVerdict::Noticed);
     let fault = (!broken.is_empty()).then(|| {
         let confidence = if broken.iter().any(|it| is_certain(it)) { Confidence::Certain } else { Confidence::Likely };
-        let title = format!("Sessions of {} enter here, though full handshakes are refused", sources(&broken));
+        let title = format!("Sessions of {} enter here, though full handshakes do not", sources(&broken));
         CAUSE.finding(Severity::Fault, confidence, title).because(evidence(&broken))
     });
     let note = (!noticed.is_empty()).then(|| {
@@ -91,6 +91,10 @@ fn is_certain(offer: &CrossedOffer<'_>) -> bool {
         let is_failure = seen.observation.http_status.is_some_and(|status| status >= 500);
         seen.came_to() == CameTo::LetIn && !is_failure
     };
+    if offer.record.full.let_in > 0 {
+        // The same response each time, and it is another's.
+        return true;
+    }
     offer.full.len() >= ENOUGH && offer.full.iter().all(is_of_the_client) && offer.accepted().any(is_answered)
 }
 
@@ -130,6 +134,13 @@ fn offered(offer: &CrossedOffer<'_>) -> String {
 
 fn refused(offer: &CrossedOffer<'_>) -> String {
     let full = &offer.record.full;
+    if full.let_in > 0 {
+        return format!(
+            "{}: full handshakes of {} get another response than those sessions, which get the one of another client",
+            offer.record.asked.tls,
+            holder(offer)
+        );
+    }
     format!(
         "{}: {} of {} full handshakes of {} were refused: {}",
         offer.record.asked.tls,

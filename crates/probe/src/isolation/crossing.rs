@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use reprise_connection::Target;
+use reprise_engine::suite;
 use reprise_model::{Asked, FailureClass, FaultName, Kind, Nanos, Version};
+use reprise_wire::CipherSuite;
 
 use super::{CameTo, Entry, FullRun, Holder, Isolation, OfferRun, Place, Seen};
 use crate::clock::Clock;
@@ -20,7 +22,7 @@ use crate::session_cache::{offer_of, serves};
 /// Full handshakes that show what a holder may do at a target.
 const FULL: usize = 3;
 
-/// How often sessions are offered where their holder is refused; where it is let in, once.
+/// How often sessions are offered where their holder is refused, or somebody may be; elsewhere once.
 const OFFERS: usize = 3;
 
 /// Further full handshakes of the holder once its session has entered where it is refused: one of several nodes that lets it in would
@@ -90,6 +92,15 @@ impl Site {
 /// Sessions by the target, the holder and the mechanism that they were given by.
 type Stock = HashMap<(usize, usize, Asked), Vec<HeldSession>>;
 
+/// By what a ticket of this mechanism could be offered under the other version.
+fn other_version(asked: Asked) -> Option<Asked> {
+    let tls = match asked.tls {
+        Version::Tls12 => Version::Tls13,
+        Version::Tls13 => Version::Tls12,
+    };
+    (asked.kind == Kind::Ticket).then_some(Asked { tls, ..asked })
+}
+
 struct Crossing<'a> {
     /// `None` for a target that cannot be asked.
     sites: Vec<Option<Site>>,
@@ -137,8 +148,10 @@ impl Crossing<'_> {
             for (from, to) in places.clone().flat_map(|from| places.clone().map(move |to| (from, to))) {
                 for holder in 0..self.holders {
                     let is_at_home = from == to && self.found.entry(to, holder, asked.tls) != Entry::Refused;
-                    if !is_at_home && self.stock.contains_key(&(from, holder, asked)) {
-                        cells.push(OfferRun { from, to, holder, asked, session_tls: asked.tls, seen: Vec::new() });
+                    if self.stock.contains_key(&(from, holder, asked)) {
+                        let cell = OfferRun { from, to, holder, asked, session_tls: asked.tls, seen: Vec::new() };
+                        let other = other_version(asked).map(|other| OfferRun { asked: other, ..cell.clone() });
+                        cells.extend((!is_at_home).then_some(cell).into_iter().chain(other));
                     }
                 }
             }
@@ -150,7 +163,8 @@ impl Crossing<'_> {
     fn offer(&mut self, mut cell: OfferRun) -> Result<(), EarlyEnd> {
         let is_refused = self.found.entry(cell.to, cell.holder, cell.asked.tls) == Entry::Refused;
         let mut ended = Ok(());
-        for _ in 0..if is_refused { OFFERS } else { 1 } {
+        let is_telling = is_refused || self.found.asks_for_certificate(cell.to);
+        for _ in 0..if is_telling { OFFERS } else { 1 } {
             match self.offer_one(&cell) {
                 Ok(Some(seen)) => cell.seen.push(seen),
                 Ok(None) => break,
@@ -173,9 +187,23 @@ impl Crossing<'_> {
     }
 
     fn offer_one(&mut self, cell: &OfferRun) -> Result<Option<Seen>, EarlyEnd> {
-        let Some(held) = self.take_session(cell.from, cell.holder, cell.asked)? else { return Ok(None) };
+        let given = Asked { tls: cell.session_tls, ..cell.asked };
+        let Some(held) = self.take_session(cell.from, cell.holder, given)? else { return Ok(None) };
+        let held = match cell.session_tls == cell.asked.tls {
+            true => Some(held),
+            false => self.of_other_version(cell, &held),
+        };
+        let Some(held) = held else { return Ok(None) };
         let record = self.connect(cell.to, cell.holder, cell.asked, offer_of(held, cell.asked.kind, 0))?;
         Ok(record.map(|record| Seen::of(&record)))
+    }
+
+    /// The session as the other version would have it, with the suite that the target chooses there.
+    fn of_other_version(&self, cell: &OfferRun, held: &HeldSession) -> Option<HeldSession> {
+        let full = self.found.full.iter().filter(|run| (run.place, run.tls) == (cell.to, cell.asked.tls));
+        let cipher = full.flat_map(|run| &run.seen).find_map(|seen| Some(seen.observation.facts()?.cipher))?;
+        let session = held.session.of_other_version(suite::find(CipherSuite(cipher))?)?;
+        Some(HeldSession { session, ..held.clone() })
     }
 
     /// One that was not offered yet; where none is left, a full handshake gives another.

@@ -13,7 +13,7 @@ use reprise_model::{Asked, Nanos, Version};
 use crate::diagnose::{EarlyEnd, Limits};
 use crate::failed::Failed;
 pub use crossing::cross;
-pub use seen::{CameTo, Entry, Seen};
+pub use seen::{CameTo, Entry, Seen, same_response};
 
 /// Who is given sessions and offers them.
 #[derive(Clone)]
@@ -68,6 +68,7 @@ pub struct FullRun {
 }
 
 /// Sessions that a holder was given at one target and offered at another, by one mechanism.
+#[derive(Clone)]
 pub struct OfferRun {
     /// The target that gave them.
     pub from: usize,
@@ -84,12 +85,29 @@ pub struct OfferRun {
 }
 
 impl Isolation {
-    /// What this holder may do at this target, under this version.
+    /// The full handshakes of this holder at this target, under this version.
     pub fn full(&self, place: usize, holder: usize, tls: Version) -> Option<&FullRun> {
         self.full.iter().find(|run| (run.place, run.holder, run.tls) == (place, holder, tls))
     }
 
-    /// The same in one word.
+    /// Whether this target gives the holder of these sessions what it gives others alone: not what the holder's own full handshakes
+    /// are given, the same each time, but what another's are. What differs from time to time is no witness.
+    pub fn gives_what_is_anothers(&self, run: &OfferRun) -> bool {
+        let (place, tls) = (run.to, run.asked.tls);
+        let response = |holder| same_response(self.full(place, holder, tls).into_iter().flat_map(|run| &run.seen));
+        let Some(own) = response(run.holder) else { return false };
+        let Some(given) = same_response(run.seen.iter().filter(|seen| seen.is_resumed())) else { return false };
+        let others = self.full.iter().filter(|other| (other.place, other.tls) == (place, tls) && other.holder != run.holder);
+        given != own && others.filter_map(|other| response(other.holder)).any(|other| other == given)
+    }
+
+    /// Whether this target asks anybody for a certificate.
+    pub fn asks_for_certificate(&self, place: usize) -> bool {
+        let of_place = self.full.iter().filter(|run| run.place == place).flat_map(|run| &run.seen);
+        of_place.into_iter().any(|seen| seen.asks_for_certificate == Some(true))
+    }
+
+    /// What they show that it may do.
     pub fn entry(&self, place: usize, holder: usize, tls: Version) -> Entry {
         self.full(place, holder, tls).map_or(Entry::Unclear, |run| Entry::of(&run.seen))
     }

@@ -11,6 +11,8 @@ pub struct Seen {
     pub observation: Observation,
     /// Whether the server asked for a client certificate; `None` where the handshake did not go so far.
     pub asks_for_certificate: Option<bool>,
+    /// A number by which the body of the response is known; `None` where there was none.
+    pub content: Option<u64>,
 }
 
 /// What a connection came to for its holder.
@@ -39,7 +41,8 @@ pub enum Entry {
 
 impl Seen {
     pub(super) fn of(record: &ConnectionRecord) -> Self {
-        Self { observation: record.observation, asks_for_certificate: asks_for_certificate(record) }
+        let asks_for_certificate = asks_for_certificate(record);
+        Self { observation: record.observation, asks_for_certificate, content: record.content }
     }
 
     /// Whether a session was resumed.
@@ -96,6 +99,13 @@ fn is_refusal(name: FaultName) -> bool {
 fn is_end(name: FaultName) -> bool {
     matches!(name, FaultName::ClosedEarly | FaultName::ConnectionReset | FaultName::Unconfirmed | FaultName::NoResponse)
         || matches!(name, FaultName::Alert(_))
+}
+
+/// The response that all of these were given, where it is the same each time and there are at least two: its status and body.
+pub fn same_response<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Option<(u16, u64)> {
+    let mut seen = seen.into_iter().map(|seen| seen.observation.http_status.zip(seen.content));
+    let (first, second) = (seen.next()??, seen.next()??);
+    (first == second && seen.all(|other| other == Some(first))).then_some(first)
 }
 
 fn asks_for_certificate(record: &ConnectionRecord) -> Option<bool> {
