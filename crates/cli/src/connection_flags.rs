@@ -57,11 +57,11 @@ pub(crate) struct ConnectionArgs {
     insecure: bool,
     /// Client certificate chain, PEM
     #[arg(short = 'E', long, value_name = "FILE", help_heading = "Certificates")]
-    cert: Option<PathBuf>,
+    cert: Vec<PathBuf>,
     /// Private key of --cert, PEM; by default read from the same file. The passphrase comes from REPRISE_KEY_PASSPHRASE or a
     /// prompt
     #[arg(long, value_name = "FILE", requires = "cert", help_heading = "Certificates")]
-    key: Option<PathBuf>,
+    key: Vec<PathBuf>,
 
     /// Send this server name and verify the certificate against it, instead of the target's host
     #[arg(long, value_name = "NAME", visible_alias = "servername", value_parser = parse_server_name, help_heading = "TLS")]
@@ -112,10 +112,32 @@ impl ConnectionArgs {
         self.starttls.is_none() && self.proxy.is_none() && self.proxy_protocol.is_none()
     }
 
-    /// The files of a certificate chain and its key, where they are named.
-    pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
-        let certificate = self.cert.as_deref()?;
-        Some((certificate, self.key.as_deref().unwrap_or(certificate)))
+    /// The files of a certificate chain and its key, where they are named: at most one of each.
+    pub(crate) fn certificate_files(&self) -> anyhow::Result<Option<(&Path, &Path)>> {
+        match self.identity_files()?.as_slice() {
+            [] => Ok(None),
+            [files] => Ok(Some(*files)),
+            _ => bail!("only diagnose --isolation takes more than one --cert"),
+        }
+    }
+
+    /// The files of each certificate chain and its key, in the order in which they are named.
+    pub(crate) fn identity_files(&self) -> anyhow::Result<Vec<(&Path, &Path)>> {
+        let (certificates, keys) = (&self.cert, &self.key);
+        if !keys.is_empty() && keys.len() != certificates.len() {
+            bail!(
+                "there are {} --cert and {} --key: name a key for each certificate, or none",
+                certificates.len(),
+                keys.len()
+            );
+        }
+        let keys = if keys.is_empty() { certificates } else { keys };
+        Ok(certificates.iter().zip(keys).map(|(certificate, key)| (certificate.as_path(), key.as_path())).collect())
+    }
+
+    /// The same for a client without a certificate.
+    pub(crate) fn without_identity(&self) -> Self {
+        Self { cert: Vec::new(), key: Vec::new(), ..self.clone() }
     }
 
     /// The probe's options as far as they are about a single connection. Reads every file that is named, so that what is
@@ -134,7 +156,7 @@ impl ConnectionArgs {
             (_, None, Some(root)) => Certificates::Roots(vec![root]),
             (_, ca, _) => Certificates::Roots(trusted_roots(ca.as_deref())?),
         };
-        let identity = self.certificate_files().map(read_identity).transpose()?;
+        let identity = self.certificate_files()?.map(read_identity).transpose()?;
         if let Alpn::Protocols(protocols) = &alpn {
             check_fields(&self.header, protocols)?;
         }

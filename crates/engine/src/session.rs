@@ -1,8 +1,10 @@
 //! What one connection leaves behind for the next.
 
 mod encoding;
+mod zero_key;
 
 pub use encoding::SessionError;
+pub use zero_key::is_sealed_with_zero_key;
 
 use reprise_model::{Nanos, Version};
 
@@ -42,6 +44,39 @@ impl Session {
         match self {
             Self::Tls12(session) => session.received.age(now),
             Self::Tls13(ticket) => ticket.received.age(now),
+        }
+    }
+
+    /// Its ticket and secret as a session of the other version, whose `suite` has the same hash: for servers that do not look at the
+    /// version which a ticket was made under. `None` where the other version has no place for such a secret.
+    pub fn of_other_version(&self, suite: &'static Suite) -> Option<Self> {
+        const SOME_MINUTES: u32 = 300;
+        match self {
+            Self::Tls12(session) if suite.version == Version::Tls13 && suite.hash == session.suite.hash => {
+                let ticket = session.ticket.as_ref()?;
+                let lifetime = if ticket.lifetime_hint == 0 { SOME_MINUTES } else { ticket.lifetime_hint };
+                Some(Self::Tls13(Tls13Ticket {
+                    suite,
+                    psk: Secret::new(session.master_secret.as_bytes())?,
+                    ticket: ticket.ticket.clone(),
+                    lifetime,
+                    age_add: 0,
+                    max_early_data: None,
+                    received: session.received,
+                    alpn: None,
+                }))
+            }
+            Self::Tls13(ticket) if suite.version == Version::Tls12 && suite.hash == ticket.suite.hash => {
+                Some(Self::Tls12(Tls12Session {
+                    suite,
+                    master_secret: MasterSecret::from_bytes(ticket.psk.as_ref()).ok()?,
+                    extended_master_secret: true,
+                    session_id: Vec::new(),
+                    ticket: Some(Tls12Ticket { ticket: ticket.ticket.clone(), lifetime_hint: ticket.lifetime }),
+                    received: ticket.received,
+                }))
+            }
+            _ => None,
         }
     }
 

@@ -21,6 +21,10 @@ pub struct Facts {
     pub peer_key: Option<PeerKey>,
     /// SHA-256 of the server's certificate, DER; `None` where none was sent.
     pub leaf: Option<[u8; 32]>,
+    /// Seconds for which that certificate was still valid by then; `None` where none was sent or read.
+    pub leaf_left_s: Option<u64>,
+    /// The last bytes of the server's key share, by which one that comes twice is known; `None` where there was none.
+    pub key_share: Option<[u8; 8]>,
     /// How a TLS 1.3 PSK was used.
     pub psk_mode: Option<PskMode>,
     /// The protocol that ALPN chose.
@@ -56,6 +60,8 @@ impl Facts {
             signature: None,
             peer_key: None,
             leaf: None,
+            leaf_left_s: None,
+            key_share: None,
             psk_mode: None,
             alpn: None,
             verification: Verification::Inherited,
@@ -186,6 +192,11 @@ pub struct Ticket {
     pub lifetime_s: u32,
     /// The most bytes of early data that it allows; `None` for none.
     pub max_early_data: Option<u32>,
+}
+
+/// The bytes of a key share by which it is known: its last, since a point of the NIST curves begins alike.
+pub fn key_share_ending(share: &[u8]) -> Option<[u8; 8]> {
+    share.last_chunk().copied()
 }
 
 impl Ticket {

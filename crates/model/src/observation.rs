@@ -36,6 +36,8 @@ pub struct Observation {
     pub http_status: Option<u16>,
     /// The same request once more on the same connection, where it was kept alive.
     pub next_request: Option<NextRequest>,
+    /// Whether a ticket that came is sealed with a key of zero bytes.
+    pub ticket_key_is_zero: bool,
     /// Whether the server has sent a record of TLS.
     pub heard_tls: bool,
     /// How the server ended it.
@@ -60,6 +62,7 @@ impl Observation {
             round_trips: 0,
             http_status: None,
             next_request: None,
+            ticket_key_is_zero: false,
             heard_tls: false,
             ended: Ended::Open,
         }

@@ -91,6 +91,8 @@ pub(crate) struct ConnectionRecord {
     pub(crate) recording_is_cut: bool,
     /// What the response says that the server is, where that is kept.
     pub(crate) software: Option<String>,
+    /// A number by which the body of the response is known, where that is kept.
+    pub(crate) content: Option<u64>,
 }
 
 impl ConnectionRecord {
@@ -105,6 +107,7 @@ impl ConnectionRecord {
             recording: None,
             recording_is_cut: false,
             software: None,
+            content: None,
         }
     }
 

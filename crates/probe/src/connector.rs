@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use reprise_connection::exchange::{Application, ConnectionReuse};
 use reprise_connection::prologue::Route;
 use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Target};
-use reprise_engine::{Offer, Session};
+use reprise_engine::{Offer, Session, is_sealed_with_zero_key};
 use reprise_model::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
@@ -184,10 +184,11 @@ impl Connector {
         if self.settings.keeps_messages {
             attempt.record(&mut record.messages);
         }
-        record.software = attempt.software();
+        (record.software, record.content) = (attempt.software(), attempt.content());
         let facts = attempt.facts();
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));
+        record.observation.ticket_key_is_zero = sessions.iter().any(is_sealed_with_zeros);
         let was_resumed = completed.as_ref().is_ok_and(|facts| facts.kind != Kind::Full);
         let last = sessions.len().saturating_sub(1);
         let origin = |place| Some(Origin { index, was_resumed, is_last: place == last });
@@ -256,6 +257,14 @@ fn equalize_key_share_cost(plan: &ConnectionPlan) {
     if let (Version::Tls12, Some(group)) = (plan.asked.tls, plan.config.groups.first()) {
         drop(plan.config.key_shares.share(*group));
     }
+}
+
+fn is_sealed_with_zeros(session: &Session) -> bool {
+    let ticket = match session {
+        Session::Tls12(session) => session.ticket.as_ref().map(|ticket| &ticket.ticket),
+        Session::Tls13(ticket) => Some(&ticket.ticket),
+    };
+    ticket.is_some_and(|ticket| is_sealed_with_zero_key(ticket))
 }
 
 fn date() -> UnixTime {

@@ -40,6 +40,7 @@ mod failed;
 mod failures_in_a_row;
 pub mod fleet;
 mod interrupt;
+pub mod isolation;
 mod key_log;
 mod measure;
 mod observer;

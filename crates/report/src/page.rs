@@ -9,6 +9,7 @@ mod conditions;
 mod diagnose;
 pub(crate) mod findings;
 mod fleet;
+mod isolation;
 mod lab;
 mod layers;
 mod load;

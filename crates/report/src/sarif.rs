@@ -61,6 +61,8 @@ struct Rule {
     help: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     help_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Value>,
 }
 
 /// A multiformatMessageString, as plain text and where it has one as Markdown.
@@ -92,6 +94,10 @@ fn rule(finding: &Finding) -> Rule {
         full_description: known.map(|cause| plain(cause.happens)),
         help: known.map(|cause| Text { text: cause.seen.to_owned(), markdown: Some(crate::markdown::cause(cause)) }),
         help_uri: known.map(|cause| format!("{REPOSITORY}/blob/main/docs/causes/{}.md", cause.slug)),
+        // By these, code scanning shows it among the security results, and how grave it is.
+        properties: known
+            .and_then(|cause| cause.security_severity)
+            .map(|severity| json!({ "security-severity": severity, "tags": ["security"] })),
     }
 }
 

@@ -31,7 +31,7 @@ pub use condition::{
     ComparePlanned, Condition, ConditionError, DiagnosePlanned, Found, Judged, Judgement, LoadPlanned, Plan, Planned,
     Subject, Value, Words,
 };
-pub use diagnose_document::diagnosis;
+pub use diagnose_document::{diagnosis, isolation};
 pub use failed::failure_of;
 pub use fault::failure;
 pub use lab_sentences::lab_sentences;

@@ -31,6 +31,8 @@ pub struct HaProxyConfig {
     pub global: String,
     /// Further options of the bind line.
     pub bind: String,
+    /// Further lines of the frontend, `{root}/server.pem` being its certificate and key.
+    pub frontend: String,
 }
 
 impl HaProxyConfig {
@@ -47,6 +49,7 @@ impl HaProxyConfig {
             accepts_proxy: false,
             global: String::new(),
             bind: String::new(),
+            frontend: String::new(),
         }
     }
 }
@@ -112,11 +115,13 @@ defaults
     timeout server 10s
 frontend lab
     bind {{address}} ssl {bind}
+    {}
     log global
     log-format "{LOG_FORMAT}"
     {KEEP_EARLY_DATA}
     http-request return status 200 content-type text/plain string "ok\n"
-"#
+"#,
+        config.frontend
     )
 }
 

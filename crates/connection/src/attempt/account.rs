@@ -54,6 +54,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.exchange.software()
     }
 
+    /// A number by which the body of the response is known, where that is kept.
+    pub fn content(&self) -> Option<u64> {
+        self.exchange.content()
+    }
+
     /// When it was begun, or began to connect.
     pub fn begun(&self) -> Nanos {
         self.clock.begun()

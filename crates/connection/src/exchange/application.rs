@@ -176,6 +176,10 @@ impl Exchange for Negotiated {
         self.chosen().software()
     }
 
+    fn content(&self) -> Option<u64> {
+        self.chosen().content()
+    }
+
     fn keeps_alive(&self) -> bool {
         self.chosen().keeps_alive()
     }

@@ -3,6 +3,7 @@
 
 mod chunk;
 
+use std::hash::{DefaultHasher, Hasher};
 use std::mem::{self, MaybeUninit};
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ pub struct Http1 {
     keeps_alive: bool,
     keeps_software: bool,
     software: Option<String>,
+    /// Of the body, where the software is kept.
+    content: DefaultHasher,
 }
 
 /// What comes next.
@@ -61,10 +64,11 @@ impl Http1 {
             keeps_alive: false,
             keeps_software: false,
             software: None,
+            content: DefaultHasher::new(),
         }
     }
 
-    /// The same, which keeps the field Server.
+    /// The same, which keeps the field Server, and knows a body again.
     #[must_use]
     pub fn keeping_software(self) -> Self {
         Self { keeps_software: true, ..self }
@@ -76,6 +80,7 @@ impl Http1 {
         self.state = State::Head;
         self.status = None;
         self.keeps_alive = false;
+        self.content = DefaultHasher::new();
     }
 
     fn reply(&self) -> Reply {
@@ -95,6 +100,7 @@ impl Http1 {
                 if *left == 0 {
                     self.state = State::Done;
                 }
+                self.hear_body(bytes, rest);
                 Ok(rest)
             }
             State::Chunked(Chunk::Data(left)) => {
@@ -102,6 +108,7 @@ impl Http1 {
                 if *left == 0 {
                     self.state = State::Chunked(Chunk::DataReturn);
                 }
+                self.hear_body(bytes, rest);
                 Ok(rest)
             }
             State::Chunked(chunk) => {
@@ -109,8 +116,18 @@ impl Http1 {
                 self.state = chunk.next(byte)?.map_or(State::Done, State::Chunked);
                 Ok(rest)
             }
-            State::UntilClose => Ok(&[]),
+            State::UntilClose => {
+                self.hear_body(bytes, &[]);
+                Ok(&[])
+            }
             State::Done => Err(Fault::new(FaultName::UnexpectedData)),
+        }
+    }
+
+    /// What of these bytes is not left is of the body.
+    fn hear_body(&mut self, bytes: &[u8], rest: &[u8]) {
+        if self.keeps_software {
+            self.content.write(bytes.get(..bytes.len() - rest.len()).unwrap_or_default());
         }
     }
 
@@ -229,6 +246,10 @@ impl Exchange for Http1 {
 
     fn software(&self) -> Option<String> {
         self.software.clone()
+    }
+
+    fn content(&self) -> Option<u64> {
+        (self.keeps_software && self.state == State::Done).then(|| self.content.finish())
     }
 
     fn keeps_alive(&self) -> bool {

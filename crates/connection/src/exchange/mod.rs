@@ -65,6 +65,11 @@ pub trait Exchange {
         None
     }
 
+    /// A number by which the body of the response is known, where software is kept.
+    fn content(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the connection may carry another request, once this one is answered.
     fn keeps_alive(&self) -> bool;
 

@@ -2,8 +2,10 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step, Variation};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
+use crate::diagnose::examined::{Examined, cite};
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -14,7 +16,9 @@ Nothing in TLS prevents that early data is sent again on another connection (RFC
 secrecy (§2.3). A service behind TLS must know which requests came so, and answer 425 where one must not be replayed
 (RFC 8470).",
     seen: "\
-Early data was accepted. Whether the service guards itself is not on the wire; a 425 is `early-data-too-early`.",
+Early data was accepted: a note. `reprise diagnose` sends a GET or HEAD once more with the same ticket: where that is accepted too, the
+server has no replay protection of its own (RFC 9846 §8.1), a risk. Whether the service guards itself is not on the wire; a 425 is
+`early-data-too-early`.",
     confirm: "\
 Send the same early data twice with one saved session: a server without replay protection takes both.
 
@@ -25,11 +29,28 @@ for i in 1 2; do (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in
     advice: "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470):",
     fixes: &[fix("nginx", "", "proxy_set_header Early-Data $ssl_early_data tells the service which requests came early"),
 fix("HAProxy", "", "http-request wait-for-handshake where a request must not be replayed; it sends Early-Data: 1 to servers by itself"),],
-    severities: &[Severity::Note],
+    separated_by: &["early-data"],
+    severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 21, find: MeasuredRule::EachSeries(of_measurement) }),
+    examined: Some(Rule { rank: 40, find: ExaminedRule::EachRun("early-data", of_experiment) }),
     ..Cause::BLANK
 };
+
+/// The same early data was accepted twice.
+fn of_experiment(_: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let accepted = |seen: &&ProbeRecord| {
+        let facts = seen.observation.facts();
+        facts.is_some_and(|facts| facts.early_data == Some(EarlyData::Accepted)) && seen.observation.is_answered_well()
+    };
+    let origin = |seen: &ProbeRecord| seen.observation.offered.and_then(|offered| offered.origin);
+    let again = run.all().filter(|seen| seen.step == Step::Replay).find(accepted)?;
+    let first = run.all().filter(|seen| seen.step == Step::Early(Variation::Plain)).filter(accepted);
+    let first = first.filter(|seen| origin(seen).is_some()).find(|seen| origin(seen) == origin(again))?;
+    let title = "Early data is accepted twice with the same ticket: an attacker can replay such a request";
+    let evidence = [cite(first), cite(again), "Both were answered: the server keeps no record of what came early".to_owned()];
+    Some(CAUSE.finding(Severity::Risk, Confidence::Certain, title).because(evidence))
+}
 
 fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let is_accepted = |facts: &Facts| facts.early_data == Some(EarlyData::Accepted);

@@ -13,7 +13,7 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
-pub(crate) use rule::{ExaminedRule, FleetRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
+pub(crate) use rule::{ExaminedRule, FleetRule, IsolatedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;
 
@@ -59,6 +59,10 @@ causes! {
     ems_differs,
     client_policy_changed,
     isolated_by_design,
+    isolation_broken,
+    ticket_key_zero,
+    key_share_reused,
+    session_outlives_certificate,
     clock_skew,
     client_closes_early,
     client_psk_mode,
@@ -122,6 +126,8 @@ pub struct Cause {
     pub severities: &'static [Severity],
     /// The confidences that they may have, the surest first.
     pub confidences: &'static [Confidence],
+    /// How grave its faults are for security, from 0 to 10 as CVSS has it; `None` where it is of speed alone.
+    pub security_severity: Option<&'static str>,
     /// The experiments that tell it from other causes, by name.
     pub(crate) separated_by: &'static [&'static str],
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
@@ -136,6 +142,8 @@ pub struct Cause {
     pub(crate) fleet: Option<Rule<FleetRule>>,
     /// Finds it in the connections of a client that `diagnose --listen` watched.
     pub(crate) watched: Option<Rule<WatchedRule>>,
+    /// Finds it in sessions that `diagnose --isolation` offered at other places than their own.
+    pub(crate) isolated: Option<Rule<IsolatedRule>>,
 }
 
 /// A protocol by its name in documents, and what fixes its servers.
@@ -152,6 +160,8 @@ pub enum FoundBy {
     Together,
     /// `reprise diagnose --listen`.
     Listen,
+    /// `reprise diagnose --isolation TARGET…`.
+    Isolation,
 }
 
 /// Who has to change something.
@@ -207,6 +217,7 @@ impl Cause {
         services: &[],
         severities: &[],
         confidences: &[],
+        security_severity: None,
         separated_by: &[],
         explained_by: &[],
         judged: None,
@@ -214,6 +225,7 @@ impl Cause {
         examined: None,
         fleet: None,
         watched: None,
+        isolated: None,
     };
 
     /// The commands that find it; none where it cannot be told from outside.
@@ -224,6 +236,7 @@ impl Cause {
             (FoundBy::Diagnose, measure || self.examined.is_some()),
             (FoundBy::Together, self.fleet.is_some()),
             (FoundBy::Listen, listen),
+            (FoundBy::Isolation, self.isolated.is_some()),
         ];
         finds.into_iter().filter(|(_, finds)| *finds).map(|(by, _)| by).collect()
     }
@@ -314,6 +327,7 @@ impl FoundBy {
             Self::Diagnose => "diagnose",
             Self::Together => "diagnose --together",
             Self::Listen => "diagnose --listen",
+            Self::Isolation => "diagnose --isolation",
         }
     }
 
@@ -324,6 +338,7 @@ impl FoundBy {
             Self::Diagnose => "reprise diagnose TARGET",
             Self::Together => "reprise diagnose --together TARGET TARGET",
             Self::Listen => "reprise diagnose --listen",
+            Self::Isolation => "reprise diagnose --isolation TARGET1 TARGET2",
         }
     }
 }

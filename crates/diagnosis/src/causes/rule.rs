@@ -8,6 +8,7 @@ use reprise_probe::diagnose::{ExperimentRun, Judgement};
 use crate::client::ClientCase;
 use crate::diagnose::Examined;
 use crate::fleet::{FleetCase, FleetFinding};
+use crate::isolation::CrossedOffer;
 use crate::series::{Case, Series, of_each_version};
 
 /// What finds a cause.
@@ -75,6 +76,8 @@ pub(crate) type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
 
 /// What the offers between nodes show of a cause.
 pub(crate) type FleetRule = fn(&FleetCase<'_>) -> Vec<FleetFinding>;
+/// What sessions of other places, offered at one target, show of a cause.
+pub(crate) type IsolatedRule = fn(&[&CrossedOffer<'_>]) -> Vec<Finding>;
 
 impl MeasuredRule {
     pub(crate) fn findings(self, case: &Case<'_>) -> Vec<Finding> {

@@ -17,7 +17,8 @@ impl Core {
             return Ok(None);
         }
         let key = LeafKey::of(leaf);
-        self.note(|facts| facts.peer_key = key.as_ref().map(|key| key.kind));
+        let left = key.as_ref().and_then(|key| Some(key.not_after?.saturating_sub(self.date.as_secs())));
+        self.note(|facts| (facts.peer_key, facts.leaf_left_s) = (key.as_ref().map(|key| key.kind), left));
         self.leaf = Some(leaf.clone().into_owned());
         let verification = match &self.config.certificates {
             CertificatePolicy::Verify(verifier) => {

@@ -26,6 +26,8 @@ pub(crate) struct LeafKey {
     pub(crate) bits: Vec<u8>,
     /// The whole SubjectPublicKeyInfo, DER.
     pub(crate) spki: Vec<u8>,
+    /// When its certificate ends, in seconds since 1970; `None` for a bare key.
+    pub(crate) not_after: Option<u64>,
     /// Whether its certificate lets it sign (RFC 5280 §4.2.1.3: digitalSignature).
     pub(crate) may_sign: bool,
     /// Whether its certificate lets keys be encrypted to it (keyEncipherment).
@@ -50,6 +52,7 @@ impl LeafKey {
         // A certificate without the extension allows everything.
         let usage = certificate.tbs_certificate.get::<KeyUsage>().ok()?.map(|(_, usage)| usage);
         Some(Self {
+            not_after: Some(certificate.tbs_certificate.validity.not_after.to_unix_duration().as_secs()),
             may_sign: usage.is_none_or(|usage| usage.digital_signature()),
             may_encipher: usage.is_none_or(|usage| usage.key_encipherment()),
             ..key
@@ -73,7 +76,7 @@ impl LeafKey {
             ED448 => PeerKey::Ed448,
             _ => PeerKey::Unknown,
         };
-        Some(Self { kind, bits, spki: spki.to_der().ok()?, may_sign: true, may_encipher: true })
+        Some(Self { kind, bits, spki: spki.to_der().ok()?, not_after: None, may_sign: true, may_encipher: true })
     }
 }
 

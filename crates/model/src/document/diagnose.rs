@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, Confidence, Finding, Fleet, Provenance, Severity};
+use super::{ConditionRecord, Confidence, Finding, Fleet, IsolationRecord, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -18,6 +18,9 @@ pub struct DiagnoseDocument {
     /// What the targets are together, with `--together`: then `targets` has only those that had to be asked alone. Absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,
+    /// Sessions of one place that were offered at another (`--isolation`); absent where none was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<IsolationRecord>,
     /// What came of each `--fail-if`; absent where none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionRecord>,
@@ -28,6 +31,12 @@ pub struct DiagnoseDocument {
 impl DiagnoseDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.diagnose/1";
+
+    /// Of targets that were asked alone.
+    pub fn of(targets: Vec<Diagnosis>, provenance: Provenance) -> Self {
+        let schema = Self::SCHEMA.to_owned();
+        Self { schema, targets, fleet: None, isolation: Vec::new(), conditions: Vec::new(), provenance }
+    }
 }
 
 impl DiagnoseDocument {

@@ -8,6 +8,7 @@ mod condition;
 mod diagnose;
 mod finding;
 mod fleet;
+mod isolation;
 mod lab;
 mod layers;
 mod load;
@@ -32,6 +33,7 @@ pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use fleet::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
+pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};
 pub use lab::LabDocument;
 pub use layers::{
     LayersChange, LayersClaim, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator,

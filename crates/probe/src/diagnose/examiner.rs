@@ -286,7 +286,7 @@ impl<'a> Examiner<'a> {
 fn variation_of(step: Step) -> Option<Variation> {
     match step {
         Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => Some(variation),
-        Step::Chosen | Step::Interpose | Step::Wait | Step::Burst => None,
+        Step::Chosen | Step::Replay | Step::Interpose | Step::Wait | Step::Burst => None,
     }
 }
 

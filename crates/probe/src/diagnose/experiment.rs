@@ -32,6 +32,8 @@ pub enum Step {
     Chosen,
     /// The same with the request as early data.
     Early(Variation),
+    /// Sends the early data of the connection before again, with the same ticket.
+    Replay,
     /// Full handshakes of others, as many as `Limits::fill` says.
     Interpose,
     /// No connection for as long as `Limits::patience` says.
@@ -84,7 +86,7 @@ const TICKETS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET];
 const TLS13: &[Asked] = &[TLS13_TICKET];
 const STORED: &[Asked] = &[TLS13_TICKET, TLS12_ID];
 
-use Step::{Burst, Early, Interpose, Prime, Resume, Wait};
+use Step::{Burst, Early, Interpose, Prime, Replay, Resume, Wait};
 use Variation::Plain;
 
 /// Steps that vary nothing.
@@ -174,11 +176,11 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
         .under(TLS13)
         .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),
-    Experiment::new("early-data", "the request as early data, and after a HelloRetryRequest")
+    Experiment::new("early-data", "the request as early data, the same once more, and after a HelloRetryRequest")
         .under(TLS13)
         .needs(Needs::EarlyData)
         .gravity(Gravity::Nothing)
-        .steps(&[PRIME, EARLY, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
+        .steps(&[PRIME, EARLY, Replay, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
     Experiment::new("quick-acknowledgement", "what the server sends is acknowledged at once, on every other connection")
         .under(TICKETS)
         .needs(Needs::Stall)

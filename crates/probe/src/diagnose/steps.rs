@@ -12,7 +12,7 @@ use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
 use crate::failed::Failed;
 use crate::plan::VersionPlan;
-use crate::session_cache::{SessionCache, serves};
+use crate::session_cache::{SessionCache, offer_of, serves};
 
 /// So many connections of one experiment may hang.
 const HANGS: u32 = 2;
@@ -37,6 +37,8 @@ pub(super) struct Steps<'e, 'a> {
     /// The newest session of each connection that gave one for this mechanism.
     given: &'e mut Given,
     cache: SessionCache,
+    /// What the last early data was sent with.
+    sent_early: Option<HeldSession>,
     hung: u32,
 }
 
@@ -49,7 +51,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         seen: &'e mut Vec<ProbeRecord>,
         given: &'e mut Given,
     ) -> Self {
-        Self { limited, plan, asked, chosen, seen, given, cache: SessionCache::default(), hung: 0 }
+        Self { limited, plan, asked, chosen, seen, given, cache: SessionCache::default(), sent_early: None, hung: 0 }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -69,6 +71,7 @@ impl<'e, 'a> Steps<'e, 'a> {
                 Step::Resume(_) if self.hung > 0 && !self.cache.holds_any() => {}
                 Step::Resume(variation) => self.resume(step, variation)?,
                 Step::Early(variation) => self.send_early(step, variation)?,
+                Step::Replay => self.replay(step)?,
                 Step::Chosen => {}
                 Step::Interpose => self.interpose(step)?,
                 Step::Wait => {
@@ -125,9 +128,20 @@ impl<'e, 'a> Steps<'e, 'a> {
         let early = Asked { kind: Kind::Early, ..self.asked };
         let length = self.limited.connector.early_request_length().unwrap_or(usize::MAX);
         let Some(offer) = self.cache.take_offer(early, self.limited.connector.now(), length, None) else { return Ok(()) };
+        self.sent_early.clone_from(&offer.held);
         let mut record = self.connect(step, variation, early, offer)?;
         self.hung += u32::from(is_silence(record.fault.as_ref()));
         self.cache.settle(&mut record);
+        Ok(())
+    }
+
+    /// Whoever records early data can send it again: here the client itself does.
+    fn replay(&mut self, step: Step) -> Result<(), EarlyEnd> {
+        let Some(held) = self.sent_early.clone() else { return Ok(()) };
+        let length = self.limited.connector.early_request_length().unwrap_or(usize::MAX);
+        let early = Asked { kind: Kind::Early, ..self.asked };
+        let record = self.connect(step, Variation::Plain, early, offer_of(held, Kind::Early, length))?;
+        self.hung += u32::from(is_silence(record.fault.as_ref()));
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Fin
 use super::conditions::conditions;
 use super::findings::{items, left_out};
 use super::fleet::fleet;
+use super::isolation::isolation;
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::document::Shown;
@@ -18,6 +19,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
         blocks.push(Block::Table(summary(&document.targets)));
     }
     blocks.extend(document.targets.iter().flat_map(|target| about(target, shown)));
+    blocks.extend(isolation(&document.isolation, shown));
     let findings = || document.findings().map(|(_, finding)| finding);
     blocks.extend(left_out(findings(), shown));
     if findings().any(|finding| shown.shows(finding)) {

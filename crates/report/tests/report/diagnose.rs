@@ -114,12 +114,7 @@ fn hostile() -> Diagnosis {
 }
 
 fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
-    DiagnoseDocument {
-        schema: DiagnoseDocument::SCHEMA.to_owned(),
-        targets,
-        conditions: Vec::new(),
-        provenance: provenance(),
-    }
+    DiagnoseDocument::of(targets, provenance())
 }
 
 fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {

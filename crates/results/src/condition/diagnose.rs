@@ -1,6 +1,6 @@
 //! Conditions on a diagnosis: `findings.fault`, `finding.not-offered`, `1.3.kinds.ticket < 100%`.
 
-use reprise_model::document::{DiagnoseDocument, Diagnosis};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, IsolationRecord};
 use reprise_model::{Kind, Version};
 
 use super::judge::{Judged, Value};
@@ -31,8 +31,21 @@ impl Plan for DiagnosePlanned<'_> {
 /// Of all its targets.
 impl Judged for DiagnoseDocument {
     fn values(&self, words: &Words, condition: &Condition) -> Vec<Value> {
+        if words.quantity() == Quantity::Isolation {
+            return isolation(&self.isolation, words, condition).into_iter().collect();
+        }
         self.subjects().flat_map(|target| of_target(&target, words, condition)).collect()
     }
+}
+
+/// How many combinations came to a verdict; nothing where no session was offered elsewhere.
+fn isolation(records: &[IsolationRecord], words: &Words, condition: &Condition) -> Option<Value> {
+    let meant: Vec<String> = records
+        .iter()
+        .filter(|record| words.verdict == Some(record.verdict))
+        .map(|record| format!("{} to {}", record.from, record.to))
+        .collect();
+    (!records.is_empty()).then(|| condition.count(words, &meant))
 }
 
 /// Of a target that was not reached, nothing is known.

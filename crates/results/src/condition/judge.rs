@@ -137,6 +137,11 @@ impl Condition {
         self.value(format!("{label}: {words}"), count, None, &listed(&meant))
     }
 
+    /// How many there are of what the words name.
+    pub(super) fn count(&self, words: &Words, meant: &[String]) -> Value {
+        self.value(words.to_string(), Some(meant.len() as f64), None, &listed(meant))
+    }
+
     fn shown(&self, value: f64) -> String {
         let (quantity, baseline) = match &self.figure {
             Figure::Words(words) => (Some(words.quantity()), words.baseline),

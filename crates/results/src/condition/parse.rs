@@ -3,7 +3,7 @@
 use std::fmt;
 
 use reprise_diagnosis::cause;
-use reprise_model::document::{CompareCase, CompareSide, Confidence, Severity};
+use reprise_model::document::{CompareCase, CompareSide, Confidence, IsolationVerdict, Severity};
 use reprise_model::{Kind, Phase, Version};
 
 use super::path::Path;
@@ -190,6 +190,9 @@ fn word(cursor: &mut Cursor<'_>, words: &mut Words, of_bytes: &mut bool, of: Sub
         _ => {}
     }
     let is_second = match of {
+        Subject::Diagnosis if words.quantity == Some(Quantity::Isolation) => {
+            IsolationVerdict::of_name(name).map(|verdict| words.verdict.replace(verdict).is_some())
+        }
         Subject::Measurement | Subject::Diagnosis => finding_word(name, words),
         Subject::Load if words.quantity == Some(Quantity::Status) => {
             Statuses::named(name).map(|status| words.status.replace(status).is_some())
@@ -259,7 +262,12 @@ fn known_words(of: Subject<'_>) -> String {
         Subject::Measurement => {
             format!("a version (1.2, 1.3), {kinds}, {phases} or a figure ({quantities}, low, high); {findings}")
         }
-        Subject::Diagnosis => format!("a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}"),
+        Subject::Diagnosis => {
+            let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
+            format!(
+                "a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}; after isolation a verdict ({verdicts})"
+            )
+        }
         Subject::Load => format!("{kinds}, latency or {phases}, or a figure ({quantities}); after status '200' or '5xx'"),
         Subject::Comparison { stacks, cases } => {
             let of = |name: fn(&CompareCase) -> &str| {

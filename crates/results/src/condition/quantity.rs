@@ -27,6 +27,8 @@ pub(super) enum Quantity {
     Failed,
     /// How many findings there are.
     Findings,
+    /// How many combinations of places and holders came to a verdict.
+    Isolation,
     /// Completed connections a second.
     Rate,
     /// Connections that were due and found no place.
@@ -68,7 +70,7 @@ const TIMED_EACH: u8 = MEASUREMENT | COMPARISON;
 
 impl Quantity {
     /// Every one with its name and the documents that have it. Errors list them in this order.
-    const NAMES: [(&'static str, Self, u8); 31] = [
+    const NAMES: [(&'static str, Self, u8); 32] = [
         ("median", Self::Median, TIMED),
         ("p50", Self::Median, TIMED),
         ("mean", Self::Mean, TIMED_EACH),
@@ -84,6 +86,7 @@ impl Quantity {
         ("kinds", Self::Kinds, TIMED | DIAGNOSIS),
         ("failed", Self::Failed, TIMED),
         ("findings", Self::Findings, MEASUREMENT | DIAGNOSIS),
+        ("isolation", Self::Isolation, DIAGNOSIS),
         ("rate", Self::Rate, LOAD),
         ("not_started", Self::NotStarted, LOAD),
         ("refused", Self::Refused, LOAD),

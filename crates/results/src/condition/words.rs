@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reprise_model::document::{CompareCase, CompareSide, Confidence, Severity};
+use reprise_model::document::{CompareCase, CompareSide, Confidence, IsolationVerdict, Severity};
 use reprise_model::{Asked, Kind, Phase, Version};
 
 use super::Subject;
@@ -29,6 +29,8 @@ pub struct Words {
     pub(super) confidence: Option<Confidence>,
     /// The name of a finding.
     pub(super) finding: Option<&'static str>,
+    /// What became of sessions at other places than their own.
+    pub(super) verdict: Option<IsolationVerdict>,
 }
 
 /// One kind, or each but `full`.
@@ -130,7 +132,7 @@ impl Words {
                 Subject::Load => {
                     !quantity.has_phase() && !matches!(quantity, Quantity::Rate | Quantity::Samples | Quantity::Kinds)
                 }
-                _ => matches!(quantity, Quantity::Findings | Quantity::ServerCpu),
+                _ => matches!(quantity, Quantity::Findings | Quantity::Isolation | Quantity::ServerCpu),
             };
             if of_all && (self.tls.is_some() || self.kind.is_some()) {
                 return Some(format!("{name} without a version or a kind: it is of all connections"));
@@ -144,6 +146,10 @@ impl Words {
         }
         if quantity.compares_with_full() && self.kind == Some(Which::Kind(Kind::Full)) {
             return Some(format!("a resumed kind: {name} is against full handshakes"));
+        }
+        if (quantity == Quantity::Isolation) != self.verdict.is_some() {
+            let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
+            return Some(format!("isolation and a verdict, 'isolation.broken': {verdicts}"));
         }
         if quantity == Quantity::Status && self.status.is_none() {
             return Some("a status, 'status.200' or 'status.5xx'".to_owned());
@@ -173,6 +179,7 @@ impl fmt::Display for Words {
         say(self.severity.map(Severity::name));
         say(self.confidence.map(Confidence::name));
         say(self.finding);
+        say(self.verdict.map(IsolationVerdict::name));
         f.write_str(&words.join("."))
     }
 }

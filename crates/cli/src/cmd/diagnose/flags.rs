@@ -11,12 +11,13 @@ use reprise_probe::Options;
 use reprise_probe::crossing::CrossingLimits;
 use reprise_probe::diagnose::Limits;
 use reprise_probe::fleet::usual_connections;
+use reprise_probe::isolation::Holder;
 use reprise_report::Shown;
 use reprise_results::DiagnosePlanned;
 
 use super::listed_targets::listed_targets;
 use super::listen::ListenArgs;
-use crate::connection_flags::{ConnectionArgs, check_name};
+use crate::connection_flags::{ConnectionArgs, check_name, read_identity};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
@@ -44,6 +45,10 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, value_name = "FILE", help_heading = "What to try")]
     targets_from: Option<PathBuf>,
 
+    /// Offer the sessions of each target to the others, without a client certificate and with each --cert (repeatable here), and
+    /// find those that enter where full handshakes are refused
+    #[arg(long, conflicts_with_all = ["listen", "server_pid", "fill", "patience"], help_heading = "What to try")]
+    pub(super) isolation: bool,
     /// Use only these TLS versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to try")]
     tls: Vec<Version>,
@@ -169,6 +174,23 @@ impl DiagnoseArgs {
             bail!("--server-pid needs exactly one target");
         }
         check_server(self.server_pid)
+    }
+
+    /// The options of every connection but for the client's identity, and who makes them: a client without a certificate, and one
+    /// with each that is named.
+    pub(super) fn isolation_options(&self, targets: &[Target]) -> anyhow::Result<(Options, Vec<Holder>)> {
+        let nobody = Holder { name: None, identity: None };
+        let mut holders = vec![nobody];
+        for files in self.connection.identity_files()? {
+            let name = Some(files.0.display().to_string());
+            holders.push(Holder { name, identity: Some(read_identity(files)?) });
+        }
+        let alike = Self { connection: self.connection.without_identity(), ..self.clone() };
+        let options = alike.options(targets)?;
+        if options.request.as_ref().is_some_and(|request| !["GET", "HEAD"].contains(&request.method.as_str())) {
+            bail!("--isolation sends GET and HEAD only: what it asks for may be answered to whom it must not be");
+        }
+        Ok((options, holders))
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.

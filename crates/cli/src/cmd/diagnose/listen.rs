@@ -10,6 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use reprise_diagnosis::{ClientRun, client_diagnosis};
 use reprise_lab::{Authority, KeyKind, ServerSpec, WatchedConfig, WatchedServer};
+use reprise_model::document::DiagnoseDocument;
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::{Interrupt, load_certified_key};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -104,7 +105,7 @@ pub(super) fn run(
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    finish(arguments, gate, vec![diagnosis], None, provenance(), outputs)
+    finish(arguments, gate, DiagnoseDocument::of(vec![diagnosis], provenance()), outputs)
 }
 
 /// What the server shows, and what its clients are to trust.
@@ -118,7 +119,7 @@ struct Certificate {
 
 impl Certificate {
     fn of(arguments: &DiagnoseArgs, listen: SocketAddr) -> anyhow::Result<Self> {
-        if let Some((certificate, key)) = arguments.connection.certificate_files() {
+        if let Some((certificate, key)) = arguments.connection.certificate_files()? {
             let (chain, key) = load_certified_key(certificate, key, &ask_passphrase)?;
             return Ok(Self { chain, key, ca: certificate.to_owned(), directory: None });
         }

@@ -2,6 +2,7 @@
 
 mod command;
 mod flags;
+mod isolation;
 mod listed_targets;
 mod listen;
 mod together;
@@ -9,7 +10,7 @@ mod together;
 pub(crate) use flags::DiagnoseArgs;
 
 use reprise_model::FailureClass;
-use reprise_model::document::{DiagnoseDocument, Diagnosis, Fleet, Provenance};
+use reprise_model::document::{DiagnoseDocument, Diagnosis};
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
 use reprise_report::{Document, Report};
@@ -31,6 +32,9 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     let outputs = Outputs::open(&arguments.output, &[])?;
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
+    if arguments.isolation {
+        return isolation::run(&arguments, &targets, &gate, outputs, interrupt);
+    }
     let options = arguments.options(&targets)?;
     if arguments.together {
         return together::run(&arguments, targets, &options, &gate, outputs, interrupt);
@@ -56,20 +60,16 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    finish(&arguments, &gate, diagnoses, None, provenance, outputs)
+    finish(&arguments, &gate, DiagnoseDocument::of(diagnoses, provenance), outputs)
 }
 
 /// Holds what was found against the conditions, writes it, and says how it ends.
 fn finish(
     arguments: &DiagnoseArgs,
     gate: &Gate,
-    targets: Vec<Diagnosis>,
-    fleet: Option<Fleet>,
-    provenance: Provenance,
+    mut document: DiagnoseDocument,
     outputs: Outputs,
 ) -> anyhow::Result<Ending> {
-    let schema = DiagnoseDocument::SCHEMA.to_owned();
-    let mut document = DiagnoseDocument { schema, targets, fleet, conditions: Vec::new(), provenance };
     document.conditions = gate.judge(&document);
     outputs.write(Report { shown: arguments.shown(), ..Document::Diagnose(&document).into() })?;
     Ok(ending(&document))

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use anyhow::ensure;
 use reprise_connection::Target;
 use reprise_diagnosis::{FleetRun, fleet_diagnosis};
+use reprise_model::document::DiagnoseDocument;
 use reprise_model::document::Diagnosis;
 use reprise_probe::crossing::{CrossingEnd, Place};
 use reprise_probe::fleet::{FleetExamination, MECHANISMS, accepted, examine_fleet};
@@ -51,7 +52,10 @@ pub(super) fn run(
         alone.extend(places.get(node).map(|place| diagnose_alone(arguments, place, &provenance, interrupt)));
     }
     let was_interrupted = examination.ended == Some(CrossingEnd::Interrupted);
-    let ending = finish(arguments, gate, alone, Some(fleet), provenance, outputs)?;
+    let ending = {
+        let document = DiagnoseDocument { fleet: Some(fleet), ..DiagnoseDocument::of(alone, provenance) };
+        finish(arguments, gate, document, outputs)?
+    };
     Ok(match unreached {
         _ if was_interrupted => Ending::Interrupted,
         Some(fault) => Ending::Failed(reprise_results::failure(&fault, &FaultContext::default())),

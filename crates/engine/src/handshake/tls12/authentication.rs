@@ -1,7 +1,7 @@
 //! The server authenticates itself and may ask the client to: Certificate, ServerKeyExchange, CertificateRequest,
 //! ServerHelloDone (RFC 5246 §7.4.2 to §7.4.5, RFC 8422 §5.4).
 
-use reprise_model::{ClientAuthentication, PeerKey, Version};
+use reprise_model::{ClientAuthentication, PeerKey, Version, key_share_ending};
 use reprise_wire::{
     CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, ServerHelloDone, ServerKeyExchangeEcdhe,
     SignatureScheme,
@@ -75,7 +75,9 @@ impl ExpectServerKeyExchange {
         let handshaking = &mut self.handshake.handshaking;
         let signed = [&handshaking.client_random[..], &self.handshake.server_random, exchange.params_raw].concat();
         core.judge_signature(Version::Tls12, self.key.as_ref(), exchange.scheme, &signed, exchange.signature)?;
-        core.note(|facts| facts.group = Some(exchange.group.0));
+        core.note(|facts| {
+            (facts.group, facts.key_share) = (Some(exchange.group.0), key_share_ending(exchange.public));
+        });
         handshaking.transcript.add(message.raw);
 
         let peer_key = ExchangeKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };

@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 9846 §4.2.3, §4.3.8, §4.3.11).
 
-use reprise_model::{PskMode, Version};
+use reprise_model::{PskMode, Version, key_share_ending};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
@@ -98,7 +98,9 @@ fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<
             None => Misbehaviour::UnofferedGroup(theirs.group).into(),
         });
     }
-    core.note(|facts| facts.group = Some(theirs.group.0));
+    core.note(|facts| {
+        (facts.group, facts.key_share) = (Some(theirs.group.0), key_share_ending(theirs.key_exchange));
+    });
     ours.agree(theirs.key_exchange)
 }
 

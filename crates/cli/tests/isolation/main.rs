@@ -1,0 +1,7 @@
+//! `reprise diagnose --isolation`: servers that are strict and open at once, in different ways. What enters where its holder is refused
+//! is found, and nothing else is accused.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+mod haproxy;
+mod scene;

@@ -1,0 +1,152 @@
+//! `isolation-broken`: a session is accepted where its holder is refused. A handshake that resumes asks for no client certificate, so
+//! that whoever checks it in full handshakes alone lets in who has a session of any place with the same ticket keys or cache.
+
+use std::cmp::Reverse;
+
+use reprise_model::FaultName;
+use reprise_model::document::{Confidence, Finding, IsolationVerdict, Severity};
+use reprise_probe::isolation::{CameTo, Seen};
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::mechanism;
+use crate::isolation::{CrossedOffer, outcome};
+
+pub(super) static CAUSE: Cause = Cause {
+    slug: "isolation-broken",
+    title: "A session is accepted where its holder is refused",
+    happens: "\
+A resumed handshake asks for no client certificate (RFC 9846 §4.4.2). A server that accepts sessions of another name, port or
+address therefore has to check that they were made under the same policy: certificate, name, client CA, verification. Where it does
+not, whoever may enter the open place enters the strict one: CVE-2025-23419 (nginx), CVE-2025-23048 (Apache), HAProxy before its fix of
+August 2026 (4a8f76220), and libraries that leave the check to the program (botan#5818, golang/go#77217, s2n-tls#6103).",
+    seen: "\
+Full handshakes of one client are refused by an alert or by the response, each time; a session that the same client was given
+elsewhere is resumed there, and its request answered. Where the response refuses the request after all (400, 403, 421), the server has
+noticed: a note. Sessions that are accepted where their holder may enter anyway are by design.",
+    confirm: "\
+Take a session of the open place to the strict one:
+
+```sh
+openssl s_client -connect OPEN:443 -tls1_3 -sess_out session.pem < <(sleep 1) > /dev/null 2>&1
+(printf 'GET / HTTP/1.0\\r\\n\\r\\n'; sleep 1) | openssl s_client -connect STRICT:443 -tls1_3 -sess_in session.pem -ign_eof
+```",
+    costs: "No time: whoever has no certificate, or the wrong one, is let in.",
+    advice: "Give what is strict ticket keys and a session cache of its own, and upgrade:",
+    fixes: &[
+        fix("nginx", "ssl_session_tickets off;", "in the strict server blocks and in the default one of their listener, with ssl_session_cache shared: of another name for each; from 1.27.4 sessions are bound to the server block's certificate and client CA"),
+        fix("Apache", "SSLSessionTickets off", "and SSLSessionCache none, until 2.4.64 or later is installed, which binds sessions to the virtual host"),
+        fix("HAProxy", "no-tls-tickets", "on the bind lines that verify clients, and tune.ssl.cachesize 0 in the global section; or one process for each; fixed by 4a8f76220, August 2026"),
+        fix("OpenSSL API", "", "SSL_CTX_set_session_id_context with another value for each policy, and ticket keys that are not shared between them"),
+        fix("Go", "", "check in VerifyConnection, which runs for resumed connections too; SetSessionTicketKeys with other keys for each policy"),
+        fix("Node", "", "sessionIdContext and ticketKeys of their own for each server that asks for certificates"),
+        fix("rustls", "", "a ticketer and a session storage for each ServerConfig whose client verifier differs"),
+    ],
+    severities: &[Severity::Fault, Severity::Note],
+    confidences: &[Confidence::Certain, Confidence::Likely],
+    security_severity: Some("8.1"),
+    isolated: Some(Rule { rank: 1, find: of_offers }),
+    ..Cause::BLANK
+};
+
+fn of_offers(offers: &[&CrossedOffer<'_>]) -> Vec<Finding> {
+    let with = |verdict| {
+        let mut with: Vec<&CrossedOffer<'_>> = offers.iter().copied().filter(|it| it.record.verdict == verdict).collect();
+        with.sort_by_key(|it| (it.run.holder, Reverse(it.run.asked.tls)));
+        with
+    };
+    let broken = with(IsolationVerdict::Broken);
+    let noticed = with(IsolationVerdict::Noticed);
+    let fault = (!broken.is_empty()).then(|| {
+        let confidence = if broken.iter().any(|it| is_certain(it)) { Confidence::Certain } else { Confidence::Likely };
+        let title = format!("Sessions of {} enter here, though full handshakes do not", sources(&broken));
+        CAUSE.finding(Severity::Fault, confidence, title).because(evidence(&broken))
+    });
+    let note = (!noticed.is_empty()).then(|| {
+        let title = format!("Sessions of {} are accepted here, and the response refuses the request", sources(&noticed));
+        CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence(&noticed))
+    });
+    fault.into_iter().chain(note).collect()
+}
+
+/// The targets that gave these sessions, each once.
+fn sources(offers: &[&CrossedOffer<'_>]) -> String {
+    let mut names: Vec<&str> = offers.iter().map(|it| it.record.from.as_str()).collect();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+/// So many full handshakes, each refused, leave no room for a node among several that lets the holder in.
+const ENOUGH: usize = 8;
+
+/// Whether nothing else explains it: the refusal is one of clients, and what was asked for was answered.
+fn is_certain(offer: &CrossedOffer<'_>) -> bool {
+    let is_of_the_client = |seen: &Seen| match seen.came_to() {
+        CameTo::RefusedByTls(name) => seen.asks_for_certificate == Some(true) || speaks_of_the_client(name),
+        CameTo::RefusedByResponse(_) => true,
+        CameTo::LetIn | CameTo::Nothing => false,
+    };
+    let is_answered = |seen: &Seen| {
+        let is_failure = seen.observation.http_status.is_some_and(|status| status >= 500);
+        seen.came_to() == CameTo::LetIn && !is_failure
+    };
+    if offer.record.full.let_in > 0 {
+        // The same response each time, and it is another's.
+        return true;
+    }
+    offer.full.len() >= ENOUGH && offer.full.iter().all(is_of_the_client) && offer.accepted().any(is_answered)
+}
+
+/// RFC 9846 §6.2: bad_certificate to unknown_ca, access_denied, unrecognized_name, certificate_required.
+fn speaks_of_the_client(name: FaultName) -> bool {
+    matches!(name, FaultName::Alert(42..=46 | 48 | 49 | 112 | 116))
+}
+
+/// What was offered and came of it, and below the last of one version what the holder's full handshakes come to.
+fn evidence(offers: &[&CrossedOffer<'_>]) -> Vec<String> {
+    let key = |offer: &CrossedOffer<'_>| (offer.run.holder, offer.run.asked.tls);
+    let groups: Vec<&[&CrossedOffer<'_>]> = offers.chunk_by(|one, other| key(one) == key(other)).collect();
+    groups.into_iter().flat_map(|group| group.iter().map(|it| offered(it)).chain(group.last().map(|it| refused(it)))).collect()
+}
+
+fn holder(offer: &CrossedOffer<'_>) -> String {
+    offer.record.holder.as_ref().map_or("a client without a certificate".to_owned(), |file| format!("the holder of {file}"))
+}
+
+fn offered(offer: &CrossedOffer<'_>) -> String {
+    let record = &offer.record;
+    let first = offer.accepted().next().map(|seen| {
+        let port = seen.observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
+        format!("{port} at {:.2} s: {}", seen.observation.start.0 as f64 / 1e9, outcome(seen))
+    });
+    let older = if record.session_tls == record.asked.tls { String::new() } else { format!(" of {}", record.session_tls) };
+    format!(
+        "{}: {} of {} sessions{older} that {} gave to {} were resumed ({})",
+        mechanism(record.asked),
+        record.accepted,
+        record.offered,
+        record.from,
+        holder(offer),
+        first.unwrap_or_default()
+    )
+}
+
+fn refused(offer: &CrossedOffer<'_>) -> String {
+    let full = &offer.record.full;
+    if full.let_in > 0 {
+        return format!(
+            "{}: full handshakes of {} get another response than those sessions, which get the one of another client",
+            offer.record.asked.tls,
+            holder(offer)
+        );
+    }
+    format!(
+        "{}: {} of {} full handshakes of {} were refused: {}",
+        offer.record.asked.tls,
+        full.connections - full.let_in,
+        full.connections,
+        holder(offer),
+        full.came_to.join(", ")
+    )
+}

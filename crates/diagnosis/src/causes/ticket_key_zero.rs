@@ -1,0 +1,54 @@
+//! `ticket-key-zero`: tickets are sealed with a key of zero bytes, which everyone has.
+
+use reprise_model::Observation;
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, MeasuredRule, Rule, fix};
+use crate::series::Case;
+
+pub(super) static CAUSE: Cause = Cause {
+    slug: "ticket-key-zero",
+    title: "Tickets are sealed with a key of zero bytes",
+    happens: "\
+A server whose ticket key was never set seals its tickets with zeros. GnuTLS did so from 3.6.4 to 3.6.13, until the first rotation of
+the key (CVE-2020-13777), and load balancers did whose configuration lacked one. Everyone can then open the tickets: under TLS 1.2 they
+decrypt what was recorded, and under every version make tickets of their own, and with them be any client.",
+    seen: "\
+The tag of a ticket verifies under a key of zero bytes, in the layout of OpenSSL, GnuTLS or Go. Chance does not do that: 2^-160 at most.
+Other layouts are not looked at.",
+    confirm: "\
+Take a ticket (`openssl s_client -connect HOST:443 -tls1_2 -sess_out s.pem`, `openssl sess_id -in s.pem -text`), and compute the tag of
+all but its last 32 bytes:
+
+```sh
+head -c -32 ticket.bin | openssl dgst -sha256 -mac HMAC -macopt hexkey:0000000000000000000000000000000000000000000000000000000000000000
+```",
+    costs: "No time: what was recorded can be read, and clients can be impersonated.",
+    advice: "Replace the key at once by random bytes, and take what went over these connections for read:",
+    fixes: &[
+        fix("nginx", "", "ssl_session_ticket_key FILE, of openssl rand 80; without the directive nginx makes its own"),
+        fix("Apache", "", "SSLSessionTicketKeyFile, of openssl rand 48; without the directive OpenSSL makes its own"),
+        fix("HAProxy", "", "tls-ticket-keys FILE, each line of openssl rand -base64 80; without the option OpenSSL makes its own"),
+        fix("GnuTLS", "", "3.6.14 or later, and the key of gnutls_session_ticket_key_generate"),
+        fix("Go", "", "SetSessionTicketKeys with keys of crypto/rand; without it crypto/tls makes its own"),
+    ],
+    severities: &[Severity::Fault],
+    confidences: &[Confidence::Certain],
+    security_severity: Some("9.1"),
+    measured: Some(Rule { rank: 28, find: MeasuredRule::Once(of_measurement) }),
+    ..Cause::BLANK
+};
+
+fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+    let is_zero = |seen: &&Observation| seen.ticket_key_is_zero;
+    let first = case.observations.iter().find(is_zero)?;
+    let gives = |seen: &&Observation| seen.facts().is_some_and(|facts| facts.tickets.count > 0);
+    let (count, all) = (case.observations.iter().filter(is_zero).count(), case.observations.iter().filter(gives).count());
+    let port = first.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
+    let title = "Tickets are sealed with a key of zero bytes: anyone can open and make them";
+    let evidence = [
+        format!("The tag verifies under zeros on {count} of {all} connections that gave a ticket, the first {port}"),
+        "CVE-2020-13777 is this in GnuTLS 3.6.4 to 3.6.13".to_owned(),
+    ];
+    Some(case.found(&CAUSE, Severity::Fault, Confidence::Certain, title).because(evidence))
+}

@@ -1,0 +1,82 @@
+//! Which sessions of one target are accepted at another: who may enter where, and what was accepted all the same.
+
+use reprise_model::document::{IsolationRecord, IsolationVerdict};
+
+use super::{Block, section};
+use crate::document::Shown;
+use crate::figures::Figure;
+use crate::table::{Rows, Table, Tone};
+
+/// What was offered elsewhere, a row for each combination that needs a look, or in full for all.
+pub(super) fn isolation(records: &[IsolationRecord], shown: Shown) -> Vec<Block> {
+    if records.is_empty() {
+        return Vec::new();
+    }
+    let is_shown = |record: &&IsolationRecord| shown.in_full || !is_as_it_should_be(record.verdict);
+    let offers: Vec<&IsolationRecord> = records.iter().filter(is_shown).collect();
+    let mut blocks = section("Who may enter, by full handshakes", entries(records), []);
+    blocks.extend(section("Sessions that were offered elsewhere", offered(&offers), []));
+    blocks.extend((offers.len() < records.len()).then(|| Block::Aside(left_out(records, offers.len()))));
+    blocks
+}
+
+fn is_as_it_should_be(verdict: IsolationVerdict) -> bool {
+    matches!(verdict, IsolationVerdict::Refused | IsolationVerdict::ByDesign)
+}
+
+fn left_out(records: &[IsolationRecord], shown: usize) -> String {
+    let of = |verdict| records.iter().filter(|record| record.verdict == verdict).count();
+    let (refused, by_design) = (of(IsolationVerdict::Refused), of(IsolationVerdict::ByDesign));
+    format!(
+        "{} other combinations: {refused} refused, {by_design} accepted where their holder may enter; -v shows them",
+        records.len() - shown
+    )
+}
+
+/// A row for each target, holder and version.
+fn entries(records: &[IsolationRecord]) -> Table {
+    let key = |record: &IsolationRecord| (record.to.clone(), record.holder.clone(), record.asked.tls);
+    let mut each: Vec<&IsolationRecord> = Vec::new();
+    for record in records {
+        if !each.iter().any(|known| key(known) == key(record)) {
+            each.push(record);
+        }
+    }
+    each.sort_by_key(|record| key(record));
+    Rows::of(each)
+        .words("target", |it| it.to.clone())
+        .grouped(|it| it.to.clone())
+        .words("client certificate", holder)
+        .once(|it| it.holder.clone())
+        .words("version", |it| it.asked.tls.to_string())
+        .figures("let in", "", |it| Figure::count(it.full.let_in.into()))
+        .figures("of", "", |it| Figure::count(it.full.connections.into()))
+        .words("came to", |it| it.full.came_to.join(", "))
+        .table()
+}
+
+fn offered(records: &[&IsolationRecord]) -> Table {
+    Rows::of(records)
+        .words("from", |it| it.from.clone())
+        .words("to", |it| it.to.clone())
+        .words("client certificate", |it| holder(it))
+        .words("by", |it| match it.session_tls == it.asked.tls {
+            true => format!("{} {}", it.asked.tls, it.asked.kind),
+            false => format!("{} {}, of {}", it.asked.tls, it.asked.kind, it.session_tls),
+        })
+        .figures("accepted", "", |it| Figure::count(it.accepted.into()))
+        .figures("of", "", |it| Figure::count(it.offered.into()))
+        .words("came to", |it| it.came_to.clone().unwrap_or_default())
+        .words("", |it| it.verdict.name())
+        .toned(|it| match it.verdict {
+            IsolationVerdict::Broken => Tone::Fault,
+            IsolationVerdict::Noticed => Tone::Warning,
+            IsolationVerdict::Refused | IsolationVerdict::ByDesign => Tone::Plain,
+            IsolationVerdict::Unclear => Tone::Quiet,
+        })
+        .table()
+}
+
+fn holder(record: &IsolationRecord) -> String {
+    record.holder.clone().unwrap_or_else(|| "none".to_owned())
+}
