@@ -80,7 +80,7 @@ fn cmake_builds_the_library_for_a_board() {
         "-DCMAKE_C_FLAGS=-mcpu=cortex-m0plus -mthumb -Os -Wall -Wextra -Werror".to_owned(),
         "-DREPRISE_SESSION_TICKETS=ON".to_owned(),
         format!("-DREPRISE_BEARSSL_INCLUDE={}", include("bearssl/inc")),
-        format!("-DREPRISE_MBEDTLS_INCLUDE={}", include("mbedtls3/include")),
+        format!("-DREPRISE_MBEDTLS_INCLUDE={}", [include("mbedtls3/include"), include("mbedtls3/library")].join(";")),
     ];
     cmake(&root().join("firmware"), folder.path(), &settings);
     for library in ["cache", "server", "bearssl", "mbedtls"] {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Enough of a configuration to compile the port against lwIP's headers. */
 #define NO_SYS 1
 #define LWIP_SOCKET 0
