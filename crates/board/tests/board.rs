@@ -308,6 +308,25 @@ fn one_buffer_for_both_directions_saves_its_size() {
     assert!(one.stack < 6_000 && one.stack.abs_diff(two.stack) < 100, "{} and {}", one.stack, two.stack);
 }
 
+/// Every instruction of the difference is in one function: `accept` looks whether there is a cache.
+#[test]
+fn a_cache_that_is_off_costs_accept_a_few_instructions() {
+    let Some(firmware) = firmware() else { return };
+    let [without, off] = [false, true].map(|cache| {
+        let image = Image { cache, ..usual(BoardStack::BearSsl) };
+        firmware.build(image).unwrap();
+        let mut board = firmware.boot(image, &Setup { sessions: None, ..setup() }).unwrap();
+        board.mark().unwrap();
+        board.take_profile();
+        let handshake = connect(&mut board, None).handshake.instructions;
+        let profile = board.take_profile();
+        let accept = profile.iter().find(|(name, _)| name == "accept").unwrap().1;
+        (handshake, accept)
+    });
+    assert_eq!(off.0 - without.0, off.1 - without.1, "{without:?} and {off:?}");
+    assert!((1..20).contains(&(off.1 - without.1)), "{without:?} and {off:?}");
+}
+
 #[test]
 fn resuming_saves_a_hundredfold_with_rsa_2048() {
     let Some(firmware) = firmware() else { return };
