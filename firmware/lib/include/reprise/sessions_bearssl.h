@@ -10,7 +10,16 @@
 #ifndef REPRISE_SESSIONS_BEARSSL_H
 #define REPRISE_SESSIONS_BEARSSL_H
 
+#if defined(__has_include)
+#if !__has_include("bearssl.h")
+#define REPRISE_BEARSSL_IN_FOLDER /* as the ESP8266 core has it */
+#endif
+#endif
+#ifdef REPRISE_BEARSSL_IN_FOLDER
+#include <bearssl/bearssl.h>
+#else
 #include "bearssl.h"
+#endif
 #include "reprise/tls_server.h"
 
 #ifdef __cplusplus
