@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What main.c needs of a machine: one byte stream to the host, two counters, memory. One file for each machine:
  * mps2.c (Cortex-M), lx106.c (ESP8266's CPU).

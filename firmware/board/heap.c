@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The heap for stacks that need one (Mbed TLS), which knows what is in use and what was at most. */
 #include "heap.h"
 

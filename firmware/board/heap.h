@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef REPRISE_BOARD_HEAP_H
 #define REPRISE_BOARD_HEAP_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The ESP8266's CPU, an Xtensa LX106, on QEMU's simulator board. The line is the emulator's own standard input and output,
  * by simulator calls; CCOUNT passes by one in 25 instructions.

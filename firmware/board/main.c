@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The server on a board, as the host drives it: every byte of every connection comes and goes in frames over one line, so
  * that the host decides what arrives when, and two runs are the same to the instruction.
@@ -36,7 +37,7 @@ typedef struct {
 } start_frame;
 
 /* What the board says after each frame, of the connection that the frame named. */
-typedef struct {
+struct report {
     uint8_t ok;    /* 0: the frame was refused */
     uint8_t state; /* 0: none; 1: handshake; 2: ready */
     uint8_t resumed;
@@ -47,9 +48,9 @@ typedef struct {
     uint32_t stack, heap, heap_peak;                       /* bytes; stack at most, since MARK */
     uint32_t hits, misses;
     uint32_t server_size, connection_size, slot_size;
-} report;
+};
 
-typedef struct {
+struct slot {
     reprise_connection connection;
     void *tls;
     const uint8_t *inbox; /* what has come and was not read yet */
@@ -58,9 +59,9 @@ typedef struct {
     bool open, peer_closed;
     reprise_tls_facts facts;
     uint64_t handshake[2], application[2];
-} slot;
+};
 
-static slot slots[CONNECTIONS];
+static struct slot slots[CONNECTIONS];
 static reprise_service service;
 static reprise_tls_config config;
 #if REPRISE_SESSION_CACHE
@@ -82,10 +83,10 @@ static const reprise_tls_backend *const stacks[] = {&REPRISE_STACK};
 #endif
 
 static bool start(const start_frame *start);
-static bool open_connection(slot *slot);
-static void drive(slot *slot);
+static bool open_connection(struct slot *slot);
+static void drive(struct slot *slot);
 static bool drive_all(void);
-static void send_report(bool ok, const slot *slot);
+static void send_report(bool ok, const struct slot *slot);
 static void send_frame(uint8_t type, uint8_t connection, const void *bytes, size_t len);
 static size_t receive_frame(uint8_t *type, uint8_t *connection);
 __attribute__((noinline)) static void mark(void);
@@ -96,7 +97,7 @@ int main(void)
     for (;;) {
         uint8_t type, index;
         size_t len = receive_frame(&type, &index);
-        slot *slot = index < CONNECTIONS ? &slots[index] : NULL;
+        struct slot *slot = index < CONNECTIONS ? &slots[index] : NULL;
         bool ok = false;
         switch (type) {
         case CERTIFICATES:
@@ -159,7 +160,7 @@ int main(void)
 
 static int read_bytes(void *context, uint8_t *bytes, size_t len)
 {
-    slot *slot = context;
+    struct slot *slot = context;
     if (slot->inbox_len == 0) {
         return slot->peer_closed ? REPRISE_CLOSED : REPRISE_WOULD_BLOCK;
     }
@@ -170,7 +171,7 @@ static int read_bytes(void *context, uint8_t *bytes, size_t len)
     return (int)taken;
 }
 
-static void count(slot *slot, bool handshake)
+static void count(struct slot *slot, bool handshake)
 {
     board_count counted = board_count_stop();
     uint64_t *sum = handshake ? slot->handshake : slot->application;
@@ -181,7 +182,7 @@ static void count(slot *slot, bool handshake)
 /* The time of the line is not counted. */
 static int write_bytes(void *context, const uint8_t *bytes, size_t len)
 {
-    slot *slot = context;
+    struct slot *slot = context;
     count(slot, !reprise_connection_is_ready(&slot->connection));
     send_frame(DATA, slot->index, bytes, len);
     board_count_start();
@@ -251,7 +252,7 @@ static bool start(const start_frame *asked)
     return service.server != NULL && tls->start(service.server, &config) == REPRISE_OK;
 }
 
-static bool open_connection(slot *slot)
+static bool open_connection(struct slot *slot)
 {
     if (service.server == NULL) {
         return false;
@@ -276,7 +277,7 @@ static bool open_connection(slot *slot)
 /* Until nothing more can be done. A frame and what a record has kept of others are worth so many steps at most. */
 enum { MAX_STEPS = 1 << 16 };
 
-static void drive(slot *slot)
+static void drive(struct slot *slot)
 {
     reprise_step step;
     uint32_t steps = 0;
@@ -310,9 +311,9 @@ static bool drive_all(void)
     return true;
 }
 
-static void send_report(bool ok, const slot *slot)
+static void send_report(bool ok, const struct slot *slot)
 {
-    report report;
+    struct report report;
     memset(&report, 0, sizeof report);
     report.ok = ok;
     report.stack = (uint32_t)stack_used();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * ARM's MPS2 board with a Cortex-M3 (QEMU's mps2-an385), of which only what a Cortex-M0+ has is used: code for ARMv6-M, one
  * UART, two timers. The second timer is a second instruction counter in QEMU; our own M0+ model counts cycles with it.

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Mbed TLS 2.28 and 3.6 for a small HTTPS server: TLS 1.2, ECDHE, AES-GCM, RSA and ECDSA certificates. Flags of the build:
  *
  *   REPRISE_ASM=0           no MBEDTLS_HAVE_ASM: bignum arithmetic in C alone
  *   REPRISE_ROM_TABLES=1    AES tables in flash instead of computed into RAM
+ *   REPRISE_THREADS=1       locks of POSIX threads around its random generator and RSA keys
  *   REPRISE_HEAP=1          allocates with reprise_calloc and reprise_free
  */
 #ifndef REPRISE_MBEDTLS_CONFIG_H
@@ -26,6 +28,11 @@ void *reprise_calloc(size_t count, size_t size);
 void reprise_free(void *memory);
 #define MBEDTLS_PLATFORM_CALLOC_MACRO reprise_calloc
 #define MBEDTLS_PLATFORM_FREE_MACRO reprise_free
+#endif
+
+#if defined(REPRISE_THREADS) && REPRISE_THREADS
+#define MBEDTLS_THREADING_C
+#define MBEDTLS_THREADING_PTHREAD
 #endif
 
 /* Keys and certificates. */

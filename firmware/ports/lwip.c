@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * See lwip.h. What lwIP delivers is kept in its own buffers until TLS reads it, and the window is opened only then: a peer
  * that sends faster than the CPU decrypts is slowed down by TCP, and takes no memory beyond the window.

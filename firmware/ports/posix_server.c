@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The server on a host: the same library, service and TLS stack as in the firmware, over POSIX sockets on loopback.
  *
  *     server BACKEND CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets] [lifetime SECONDS] [idle MS]
+ *         [threads N]
  *
- * prints "listening on 127.0.0.1:PORT", serves at most SLOTS connections at a time until its input ends, and then prints
- * what the cache saw.
+ * prints "listening on 127.0.0.1:PORT", serves at most SLOTS connections at a time (with THREADS=1 in each of N threads) until its
+ * input ends, and then prints what the cache saw.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,36 +20,60 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#if REPRISE_THREADS
+#include <pthread.h>
+#endif
 
 #include "posix.h"
 #include "reprise/service.h"
 
 enum { SLOTS = 8, SESSIONS = 16, TURNS = 64 };
 
-typedef struct {
+struct slot {
     int descriptor; /* -1: free */
     void *tls;
     reprise_connection connection;
-} slot;
+};
 
 static char *read_file(const char *path, size_t *len);
 static const reprise_tls_backend *backend_named(const char *name);
-static int listen_on(int port);
-static void accept_one(int listener, slot *slots, const reprise_service *service);
-static bool drive(slot *slot);
+static void listen_on(int port);
+static void accept_one(struct slot *slots, const reprise_service *service);
+static void *serve(void *service);
+static bool drive(struct slot *slot);
 static void quit(const char *why);
+
+static int listener;
+static reprise_tls_config config = {.random = reprise_posix_random, .seconds = reprise_posix_seconds};
+#if REPRISE_SESSION_CACHE
+static reprise_session_slot sessions[SESSIONS];
+static reprise_session_cache cache;
+#endif
+
+#if REPRISE_THREADS
+enum { MAX_THREADS = 16 };
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold(void *context, bool taken)
+{
+    (void)context;
+    (taken ? pthread_mutex_lock : pthread_mutex_unlock)(&mutex);
+}
+#endif
 
 int main(int count, char **arguments)
 {
     int port = 0;
+#if REPRISE_THREADS
+    int threads = 1;
+#endif
     bool cached = true;
     uint32_t lifetime = 300;
     reprise_service service = {NULL, NULL, REPRISE_HTTP, 10000, 10000};
     if (count < 4 || (service.tls = backend_named(arguments[1])) == NULL) {
         quit("usage: server bearssl|mbedtls2|mbedtls3 CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets]"
-             " [lifetime SECONDS] [idle MS]");
+             " [lifetime SECONDS] [idle MS] [threads N]");
     }
-    reprise_tls_config config = {.random = reprise_posix_random, .seconds = reprise_posix_seconds};
     config.certificates = read_file(arguments[2], &config.certificates_len);
     config.key = read_file(arguments[3], &config.key_len);
 #if REPRISE_SESSION_TICKETS
@@ -69,6 +95,10 @@ int main(int count, char **arguments)
             lifetime = (uint32_t)atol(value), index++;
         } else if (strcmp(arguments[index], "idle") == 0) {
             service.handshake_ms = service.idle_ms = (uint32_t)atol(value), index++;
+#if REPRISE_THREADS
+        } else if (strcmp(arguments[index], "threads") == 0) {
+            threads = atoi(value), index++;
+#endif
         } else {
             quit("an argument is not known");
         }
@@ -77,24 +107,53 @@ int main(int count, char **arguments)
     reprise_session_tickets_init(&tickets, lifetime);
 #endif
 #if REPRISE_SESSION_CACHE
-    static reprise_session_slot sessions[SESSIONS];
-    static reprise_session_cache cache;
     reprise_session_cache_init(&cache, sessions, SESSIONS, lifetime);
     config.cache = cached ? &cache : NULL;
 #else
     (void)cached, (void)lifetime;
 #endif
+#if REPRISE_THREADS
+    config.lock = hold;
+#endif
     service.server = calloc(1, service.tls->server_size);
     if (service.server == NULL || service.tls->start(service.server, &config) != REPRISE_OK) {
         quit("certificate or key cannot be used");
     }
-    slot slots[SLOTS];
+    listen_on(port);
+#if REPRISE_THREADS
+    pthread_t others[MAX_THREADS];
+    threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+    for (int index = 1; index < threads; index++) {
+        pthread_create(&others[index], NULL, serve, &service);
+    }
+#endif
+    serve(&service);
+#if REPRISE_THREADS
+    for (int index = 1; index < threads; index++) {
+        pthread_join(others[index], NULL);
+    }
+#endif
+    service.tls->stop(service.server);
+    free(service.server);
+    free((char *)config.certificates);
+    free((char *)config.key);
+    close(listener);
+#if REPRISE_SESSION_CACHE
+    printf("cache: %u hits, %u misses\n", (unsigned)cache.hits, (unsigned)cache.misses);
+#endif
+    return 0;
+}
+
+/* Serves until standard input ends, which every thread sees. */
+static void *serve(void *context)
+{
+    const reprise_service *service = context;
+    struct slot slots[SLOTS];
     for (int index = 0; index < SLOTS; index++) {
         slots[index].descriptor = -1;
-        slots[index].tls = calloc(1, service.tls->connection_size);
+        slots[index].tls = calloc(1, service->tls->connection_size);
     }
 
-    int listener = listen_on(port);
     for (bool more = false;;) {
         /* Input that ends is the end of whoever started this. */
         struct pollfd polled[2 + SLOTS] = {{STDIN_FILENO, POLLIN, 0}, {listener, POLLIN, 0}};
@@ -107,10 +166,12 @@ int main(int count, char **arguments)
             break;
         }
         if (polled[1].revents != 0) {
-            accept_one(listener, slots, &service);
+            accept_one(slots, service);
         }
 #if REPRISE_SESSION_CACHE
+        reprise_lock(&config, true);
         reprise_session_cache_expire(&cache, reprise_posix_seconds(NULL));
+        reprise_lock(&config, false);
 #endif
         more = false;
         for (int index = 0; index < SLOTS; index++) {
@@ -124,19 +185,11 @@ int main(int count, char **arguments)
         }
         free(slots[index].tls);
     }
-    service.tls->stop(service.server);
-    free(service.server);
-    free((char *)config.certificates);
-    free((char *)config.key);
-    close(listener);
-#if REPRISE_SESSION_CACHE
-    printf("cache: %u hits, %u misses\n", (unsigned)cache.hits, (unsigned)cache.misses);
-#endif
-    return 0;
+    return NULL;
 }
 
 /* Some turns, for the others are to have theirs. True if there may be more to do. */
-static bool drive(slot *slot)
+static bool drive(struct slot *slot)
 {
     reprise_step step = REPRISE_MOVED;
     for (int turn = 0; step == REPRISE_MOVED && turn < TURNS; turn++) {
@@ -149,7 +202,7 @@ static bool drive(slot *slot)
     return step == REPRISE_MOVED;
 }
 
-static void accept_one(int listener, slot *slots, const reprise_service *service)
+static void accept_one(struct slot *slots, const reprise_service *service)
 {
     int descriptor = accept(listener, NULL, NULL);
     if (descriptor < 0) {
@@ -174,9 +227,9 @@ static void accept_one(int listener, slot *slots, const reprise_service *service
     close(descriptor);
 }
 
-static int listen_on(int port)
+static void listen_on(int port)
 {
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    listener = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     socklen_t len = sizeof address;
     int on = 1;
@@ -189,7 +242,6 @@ static int listen_on(int port)
     fcntl(listener, F_SETFL, O_NONBLOCK);
     printf("listening on 127.0.0.1:%d\n", ntohs(address.sin_port));
     fflush(stdout);
-    return listener;
 }
 
 static const reprise_tls_backend *backend_named(const char *name)

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What fuzzing calls: the session cache against its model, and the HTTP parser with pieces of any size.
+ * What fuzzing calls: the session cache against its model, the HTTP parser with pieces of any size, and what is read of a ClientHello.
  *
  *     clang -fsanitize=fuzzer,address,undefined …     libFuzzer drives it (make fuzz)
  *     gcc -DREPLAY -fsanitize=address,undefined …     20,000 inputs of a seeded generator, on any compiler (make check)
@@ -8,17 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_hello.h"
 #include "reprise/service.h"
 #include "session_cache_model.h"
 
-typedef struct {
+struct input {
     const uint8_t *bytes;
     size_t len;
-} input;
+};
 
 static uint8_t next(void *context)
 {
-    input *input = context;
+    struct input *input = context;
     if (input->len == 0) {
         return 0;
     }
@@ -26,7 +28,7 @@ static uint8_t next(void *context)
     return *input->bytes++;
 }
 
-static void parse(input input)
+static void parse(struct input input)
 {
     reprise_http_request request;
     reprise_http_begin(&request);
@@ -58,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    input input = {bytes, len};
+    struct input input = {bytes, len};
     if (len < 2) {
         return 0;
     }
@@ -68,6 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     }
     input.bytes = bytes, input.len = len;
     parse(input);
+    reprise_client_hello hello;
+    if (reprise_client_hello_read(&hello, bytes, len)
+        && (hello.name < bytes || hello.name + hello.name_len > bytes + len)) {
+        abort();
+    }
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* HTTP/1.1 as http.c reads it: requests whole and in pieces, and what is refused. Built with -fsanitize=address,undefined. */
 #include <assert.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* One connection of the server, over a TLS library that is none: when it is dropped. Built with -fsanitize=address,undefined. */
 #include <assert.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The session cache against its model on a board: for each byte from the host, 10,000 operations, and what came of them. */
 #include "../board/board.h"
 #include "session_cache_model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "session_cache_model.h"
 
 #include <string.h>
@@ -7,13 +8,13 @@
 enum { MAX_SLOTS = 8, LIFETIME = 50 };
 
 /* The newest first. */
-typedef struct {
+struct model {
     reprise_session sessions[MAX_SLOTS];
     uint32_t created[MAX_SLOTS];
     size_t count, slots;
-} model;
+};
 
-static void remove_at(model *model, size_t index)
+static void remove_at(struct model *model, size_t index)
 {
     for (; index + 1 < model->count; index++) {
         model->sessions[index] = model->sessions[index + 1];
@@ -22,7 +23,7 @@ static void remove_at(model *model, size_t index)
     model->count--;
 }
 
-static void insert(model *model, const reprise_session *session, uint32_t created)
+static void insert(struct model *model, const reprise_session *session, uint32_t created)
 {
     for (size_t index = model->count; index > 0; index--) {
         model->sessions[index] = model->sessions[index - 1];
@@ -33,7 +34,7 @@ static void insert(model *model, const reprise_session *session, uint32_t create
     model->count++;
 }
 
-static size_t place_of(const model *model, const uint8_t *id, size_t id_len)
+static size_t place_of(const struct model *model, const uint8_t *id, size_t id_len)
 {
     size_t index = 0;
     while (index < model->count
@@ -43,7 +44,7 @@ static size_t place_of(const model *model, const uint8_t *id, size_t id_len)
     return index;
 }
 
-static void model_expire(model *model, uint32_t now)
+static void model_expire(struct model *model, uint32_t now)
 {
     for (size_t index = model->count; index-- > 0;) {
         if (now - model->created[index] >= LIFETIME) {
@@ -52,7 +53,7 @@ static void model_expire(model *model, uint32_t now)
     }
 }
 
-static void model_put(model *model, uint32_t now, const reprise_session *session)
+static void model_put(struct model *model, uint32_t now, const reprise_session *session)
 {
     model_expire(model, now);
     size_t index = place_of(model, session->id, session->id_len);
@@ -67,14 +68,14 @@ static void model_put(model *model, uint32_t now, const reprise_session *session
     insert(model, session, now);
 }
 
-static bool model_find(model *model, uint32_t now, const reprise_session *wanted, bool any_tag, reprise_session *found)
+static bool model_find(struct model *model, uint32_t now, const reprise_session *wanted, reprise_session *found)
 {
     model_expire(model, now);
     size_t index = place_of(model, wanted->id, wanted->id_len);
     if (index == model->count || wanted->id_len == 0) {
         return false;
     }
-    if (!any_tag && memcmp(model->sessions[index].tag, wanted->tag, REPRISE_SESSION_TAG) != 0) {
+    if (memcmp(model->sessions[index].tag, wanted->tag, REPRISE_SESSION_TAG) != 0) {
         return false;
     }
     uint32_t created = model->created[index];
@@ -85,7 +86,7 @@ static bool model_find(model *model, uint32_t now, const reprise_session *wanted
 }
 
 /* Every session of the model is in a slot, and every other slot is wiped. */
-static bool agree(const model *model, const reprise_session_slot *slots)
+static bool agree(const struct model *model, const reprise_session_slot *slots)
 {
     size_t used = 0;
     for (size_t index = 0; index < model->slots; index++) {
@@ -112,7 +113,7 @@ uint32_t session_cache_differs(uint32_t operations, size_t slots, uint8_t (*next
 {
     reprise_session_slot memory[MAX_SLOTS];
     reprise_session_cache cache;
-    model model;
+    struct model model;
     uint32_t now = UINT32_MAX - 100; /* so that the clock wraps around */
     memset(&model, 0, sizeof model);
     memset(memory, 0xee, sizeof memory);
@@ -140,10 +141,8 @@ uint32_t session_cache_differs(uint32_t operations, size_t slots, uint8_t (*next
         case 3:
         case 4:
         case 5: {
-            bool any_tag = (what & 64) != 0;
-            bool is_found = reprise_session_cache_find(&cache, now, session.id, session.id_len, any_tag ? NULL : session.tag,
-                                                       &found);
-            if (is_found != model_find(&model, now, &session, any_tag, &model_found)
+            bool is_found = reprise_session_cache_find(&cache, now, session.id, session.id_len, session.tag, &found);
+            if (is_found != model_find(&model, now, &session, &model_found)
                 || memcmp(&found, &model_found, sizeof found) != 0) {
                 return operation;
             }

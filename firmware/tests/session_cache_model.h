@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The session cache against a model that does the same in the simplest way: an array in the order of use. On a host, under
  * sanitizers and in the fuzzer; on a board, in an image of its own.

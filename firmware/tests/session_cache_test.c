@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The session cache on a host: what its header promises, one promise a test. Built with -fsanitize=address,undefined. */
 #include <assert.h>
 #include <stdio.h>

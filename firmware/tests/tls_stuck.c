@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * In the place of BearSSL: a stack that is stuck, in the way that the first letter of its key says. What the host does about
  * it is tested with this.
@@ -8,10 +9,10 @@
 
 enum { STEPS = 's', COMPUTES = 'c', WRITES = 'w' };
 
-typedef struct {
+struct connection {
     char way;
     reprise_socket socket;
-} connection;
+};
 
 static int start(void *server, const reprise_tls_config *config)
 {
@@ -21,7 +22,7 @@ static int start(void *server, const reprise_tls_config *config)
 
 static int accept(void *memory, void *server, reprise_socket socket)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     connection->way = *(char *)server;
     connection->socket = socket;
     return REPRISE_OK;
@@ -29,7 +30,7 @@ static int accept(void *memory, void *server, reprise_socket socket)
 
 static int handshake(void *memory)
 {
-    const connection *connection = memory;
+    const struct connection *connection = memory;
     while (connection->way != STEPS) {
         if (connection->way == WRITES) {
             connection->socket.write(connection->socket.context, (const uint8_t *)"more", 4);
@@ -73,7 +74,7 @@ static void facts(const void *connection, reprise_tls_facts *facts)
 const reprise_tls_backend reprise_bearssl = {
     .name = "stuck",
     .server_size = sizeof(char),
-    .connection_size = sizeof(connection),
+    .connection_size = sizeof(struct connection),
     .start = start,
     .stop = end,
     .accept = accept,

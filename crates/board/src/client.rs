@@ -66,6 +66,14 @@ impl BoardClient {
         Self { config: Arc::new(config) }
     }
 
+    /// The same, but it does not offer extended_master_secret (RFC 7627).
+    #[must_use]
+    pub fn without_extended_master_secret(self) -> Self {
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.shape.extended_master_secret = false;
+        Self { config: Arc::new(config) }
+    }
+
     /// One connection with [`REQUEST`], from its beginning to its end: new, or resuming `session`.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn hex(word: &str) -> Option<u64> {
 fn component(file: &str) -> &'static str {
     let name = file.rsplit('/').next().unwrap_or_default();
     match name {
-        "session_cache.o" => "session cache",
+        "session_cache.o" | "client_hello.o" => "session cache",
         "service.o" | "http.o" => "server",
         "main.o" | "heap.o" | "mps2.o" | "lx106.o" => "board",
         "bearssl.o" | "mbedtls2.o" | "mbedtls3.o" => "tls",

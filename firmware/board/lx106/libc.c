@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The C library of an LX106: what the ESP8266 has in ROM. Copying goes by words where both sides are aligned, as the ROM's
  * does; multiplication and division of 64 bits are what the compiler's library lacks.

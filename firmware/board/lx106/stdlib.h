@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* There is no heap. */
 #ifndef REPRISE_LX106_STDLIB_H
 #define REPRISE_LX106_STDLIB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What BearSSL and our library need of <string.h>; the compiler for this CPU comes without a C library. */
 #ifndef REPRISE_LX106_STRING_H
 #define REPRISE_LX106_STRING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * As much of HTTP/1.1 (RFC 9112) as a small server needs: it reads one line at a time, so that a request may come in pieces
  * of any size, and keeps of it only what the response depends on. A request with a body is refused, since a body that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* See session_cache.h. A doubly linked list through the slots holds the order of use; free slots are at its old end. */
 #include "reprise/session_cache.h"
 
@@ -49,7 +50,7 @@ bool reprise_session_cache_find(reprise_session_cache *cache, uint32_t now, cons
 {
     reprise_session_cache_expire(cache, now);
     reprise_session_slot *slot = slot_of(cache, id, id_len);
-    if (slot == NULL || (tag != NULL && memcmp(slot->session.tag, tag, REPRISE_SESSION_TAG) != 0)) {
+    if (slot == NULL || memcmp(slot->session.tag, tag, REPRISE_SESSION_TAG) != 0) {
         cache->misses++;
         return false;
     }

@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* BearSSL 0.6 behind tls_server.h: TLS 1.2, ECDHE, AEAD suites, no heap. */
 #include <string.h>
 
 #include "bearssl.h"
 #include "reprise/tls_server.h"
+#if REPRISE_SESSION_CACHE
+#include "reprise/sessions_bearssl.h"
+#endif
 
 /* Bytes of DER of all certificates, the key's beside them while it is read; and how many certificates there may be. */
 #ifndef REPRISE_BEARSSL_CHAIN
@@ -36,53 +40,42 @@
 #define ECDSA_SIGN br_ecdsa_i31_sign_asn1
 #endif
 
-#if REPRISE_SESSION_CACHE
-/* BearSSL's cache class, as our cache wears it. */
-typedef struct {
-    const br_ssl_session_cache_class *vtable;
-    struct server *server;
-} cache_adapter;
-#endif
-
-typedef struct server {
+struct server {
     const reprise_tls_config *config;
     br_x509_certificate chain[REPRISE_BEARSSL_CERTIFICATES];
     size_t chain_len, der_len;
     br_skey_decoder_context key; /* the decoded key lives in its decoder */
 #if REPRISE_SESSION_CACHE
-    cache_adapter cache;
-    br_sha256_context policy; /* hash of the certificate, to be continued with the client's SNI */
+    reprise_bearssl_sessions sessions;
 #endif
     unsigned char der[REPRISE_BEARSSL_CHAIN];
-} server;
+};
 
-typedef struct {
+struct connection {
     br_ssl_server_context tls;
     reprise_socket socket;
+    /* Here it is aligned, whatever stands behind it: memcpy is faster so, and the same with and without the cache. */
+    unsigned char buffer[BUFFER];
     bool ready, closing;
 #if REPRISE_SESSION_CACHE
-    const server *server;
     bool resumed;
-    uint8_t tag[REPRISE_SESSION_TAG]; /* of the session that is resumed */
 #endif
-    unsigned char buffer[BUFFER];
-} connection;
+};
 
-static int load_certificates(server *server, const char *pem, size_t len);
-static int load_key(server *server, const char *pem, size_t len);
-static void configure(br_ssl_server_context *tls, const server *server);
-static int pump(connection *connection, unsigned wanted);
+static int load_certificates(struct server *server, const char *pem, size_t len);
+static int load_key(struct server *server, const char *pem, size_t len);
+static void configure(br_ssl_server_context *tls, const struct server *server);
+static int pump(struct connection *connection, unsigned wanted);
 static void wipe(void *memory, size_t len);
 #if REPRISE_SESSION_CACHE
 static const br_ssl_session_cache_class cache_class;
-static bool is_resumed_under_its_own_policy(const connection *connection);
 #endif
 
 static void stop(void *memory);
 
 static int start(void *memory, const reprise_tls_config *config)
 {
-    server *server = memory;
+    struct server *server = memory;
     memset(server, 0, sizeof *server);
     server->config = config;
     if (load_certificates(server, config->certificates, config->certificates_len) != REPRISE_OK
@@ -91,23 +84,21 @@ static int start(void *memory, const reprise_tls_config *config)
         return REPRISE_ERROR;
     }
 #if REPRISE_SESSION_CACHE
-    server->cache.vtable = &cache_class;
-    server->cache.server = server;
-    br_sha256_init(&server->policy);
-    br_sha256_update(&server->policy, server->der, server->der_len);
+    reprise_bearssl_sessions_init(&server->sessions, config, server->der, server->der_len);
+    server->sessions.vtable = &cache_class;
 #endif
     return REPRISE_OK;
 }
 
 static void stop(void *memory)
 {
-    wipe(memory, sizeof(server));
+    wipe(memory, sizeof(struct server));
 }
 
 static int accept(void *memory, void *server_memory, reprise_socket socket)
 {
-    connection *connection = memory;
-    server *server = server_memory;
+    struct connection *connection = memory;
+    struct server *server = server_memory;
     unsigned char seed[32];
     if (server->config->random(server->config->context, seed, sizeof seed) != REPRISE_OK) {
         wipe(seed, sizeof seed);
@@ -120,10 +111,9 @@ static int accept(void *memory, void *server_memory, reprise_socket socket)
     br_ssl_engine_inject_entropy(&connection->tls.eng, seed, sizeof seed);
     wipe(seed, sizeof seed);
 #if REPRISE_SESSION_CACHE
-    connection->server = server;
     connection->resumed = false;
     if (server->config->cache != NULL) {
-        br_ssl_server_set_cache(&connection->tls, &server->cache.vtable);
+        br_ssl_server_set_cache(&connection->tls, &server->sessions.vtable);
     }
 #endif
     return br_ssl_server_reset(&connection->tls) ? REPRISE_OK : REPRISE_ERROR;
@@ -131,18 +121,13 @@ static int accept(void *memory, void *server_memory, reprise_socket socket)
 
 static int handshake(void *memory)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     if (!connection->ready) {
         /* The engine offers room for application data when, and only when, the handshake is done. */
         int result = pump(connection, BR_SSL_SENDAPP | BR_SSL_RECVAPP);
         if (result != REPRISE_OK) {
             return result;
         }
-#if REPRISE_SESSION_CACHE
-        if (connection->resumed && !is_resumed_under_its_own_policy(connection)) {
-            return REPRISE_ERROR;
-        }
-#endif
         connection->ready = true;
     }
     return REPRISE_OK;
@@ -150,7 +135,7 @@ static int handshake(void *memory)
 
 static int read(void *memory, uint8_t *bytes, size_t len)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     int result = pump(connection, BR_SSL_RECVAPP);
     if (result != REPRISE_OK) {
         return result;
@@ -165,7 +150,7 @@ static int read(void *memory, uint8_t *bytes, size_t len)
 
 static int write(void *memory, const uint8_t *bytes, size_t len)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     int result = pump(connection, BR_SSL_SENDAPP);
     if (result != REPRISE_OK) {
         return result;
@@ -180,14 +165,14 @@ static int write(void *memory, const uint8_t *bytes, size_t len)
 
 static int flush(void *memory)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     br_ssl_engine_flush(&connection->tls.eng, 0);
     return pump(connection, 0);
 }
 
 static int close(void *memory)
 {
-    connection *connection = memory;
+    struct connection *connection = memory;
     if (!connection->closing) {
         int result = flush(connection);
         if (result != REPRISE_OK) {
@@ -207,12 +192,12 @@ static int close(void *memory)
 
 static void end(void *memory)
 {
-    wipe(memory, sizeof(connection));
+    wipe(memory, sizeof(struct connection));
 }
 
 static void facts(const void *memory, reprise_tls_facts *facts)
 {
-    const connection *connection = memory;
+    const struct connection *connection = memory;
     facts->version = connection->tls.eng.session.version;
     facts->suite = connection->tls.eng.session.cipher_suite;
 #if REPRISE_SESSION_CACHE
@@ -224,8 +209,8 @@ static void facts(const void *memory, reprise_tls_facts *facts)
 
 const reprise_tls_backend reprise_bearssl = {
     .name = "BearSSL 0.6",
-    .server_size = sizeof(server),
-    .connection_size = sizeof(connection),
+    .server_size = sizeof(struct server),
+    .connection_size = sizeof(struct connection),
     .start = start,
     .stop = stop,
     .accept = accept,
@@ -242,7 +227,7 @@ const reprise_tls_backend reprise_bearssl = {
  * Moves records until the engine offers one of the `wanted` buffers; with none wanted, until nothing is left to send.
  * Sending comes first: a peer that waits for it sends nothing.
  */
-static int pump(connection *connection, unsigned wanted)
+static int pump(struct connection *connection, unsigned wanted)
 {
     br_ssl_engine_context *engine = &connection->tls.eng;
     for (;;) {
@@ -288,7 +273,7 @@ static void wipe(void *memory, size_t len)
     }
 }
 
-static void configure(br_ssl_server_context *tls, const server *server)
+static void configure(br_ssl_server_context *tls, const struct server *server)
 {
     static const uint16_t rsa_suites[] = {
         BR_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
@@ -327,70 +312,28 @@ static void configure(br_ssl_server_context *tls, const server *server)
 }
 
 #if REPRISE_SESSION_CACHE
-static void tag_of(const server *server, const br_ssl_server_context *tls, uint8_t tag[REPRISE_SESSION_TAG])
-{
-    br_sha256_context policy = server->policy;
-    unsigned char hash[br_sha256_SIZE];
-    const char *name = br_ssl_engine_get_server_name(&tls->eng);
-    br_sha256_update(&policy, name, strlen(name));
-    br_sha256_out(&policy, hash);
-    memcpy(tag, hash, REPRISE_SESSION_TAG);
-}
-
+/* BearSSL does not tell whether it resumed: this class looks on. `tls` is the first member of its connection. */
 static void save(const br_ssl_session_cache_class **context, br_ssl_server_context *tls,
                  const br_ssl_session_parameters *parameters)
 {
-    const server *server = ((cache_adapter *)(void *)context)->server;
-    reprise_session session = {
-        .version = parameters->version,
-        .suite = parameters->cipher_suite,
-        .id_len = parameters->session_id_len,
-    };
-    memcpy(session.id, parameters->session_id, sizeof session.id);
-    memcpy(session.master_secret, parameters->master_secret, sizeof session.master_secret);
-    tag_of(server, tls, session.tag);
-    reprise_session_cache_put(server->config->cache, server->config->seconds(server->config->context), &session);
+    reprise_bearssl_sessions_class.save(context, tls, parameters);
     /* Only a full handshake is stored: what was found did not suit this client's suites. */
-    ((connection *)(void *)tls)->resumed = false;
-    reprise_wipe(&session, sizeof session);
+    ((struct connection *)(void *)tls)->resumed = false;
 }
 
 static int load(const br_ssl_session_cache_class **context, br_ssl_server_context *tls,
                 br_ssl_session_parameters *parameters)
 {
-    const server *server = ((cache_adapter *)(void *)context)->server;
-    reprise_session session;
-    /* The library asks before it has read the server_name extension: the tag is looked at when the handshake is done. */
-    if (!reprise_session_cache_find(server->config->cache, server->config->seconds(server->config->context),
-                                    parameters->session_id, parameters->session_id_len, NULL, &session)) {
-        return 0;
-    }
-    parameters->version = session.version;
-    parameters->cipher_suite = session.suite;
-    memcpy(parameters->master_secret, session.master_secret, sizeof session.master_secret);
-    /* `tls` is the first member of its connection. */
-    ((connection *)(void *)tls)->resumed = true;
-    memcpy(((connection *)(void *)tls)->tag, session.tag, sizeof session.tag);
-    reprise_wipe(&session, sizeof session);
-    return 1;
+    int found = reprise_bearssl_sessions_class.load(context, tls, parameters);
+    ((struct connection *)(void *)tls)->resumed = found != 0;
+    return found;
 }
 
-/*
- * A client must not offer a session under another name than the one that it was made for (RFC 6066 section 3). One that
- * does is refused before it can say or hear anything: it is too late for a full handshake.
- */
-static bool is_resumed_under_its_own_policy(const connection *connection)
-{
-    uint8_t tag[REPRISE_SESSION_TAG];
-    tag_of(connection->server, &connection->tls, tag);
-    return memcmp(tag, connection->tag, sizeof tag) == 0;
-}
-
-static const br_ssl_session_cache_class cache_class = {sizeof(cache_adapter), save, load};
+static const br_ssl_session_cache_class cache_class = {sizeof(reprise_bearssl_sessions), save, load};
 #endif
 
 /* Hands the DER of every PEM object to `take`, until one is refused. */
-typedef int (*take_object)(server *server, const char *name, const unsigned char *der, size_t len);
+typedef int (*take_object)(struct server *server, const char *name, const unsigned char *der, size_t len);
 
 typedef struct {
     unsigned char *to;
@@ -409,7 +352,7 @@ static void append(void *context, const void *bytes, size_t len)
     }
 }
 
-static int each_object(server *server, const char *pem, size_t len, der_buffer *der, take_object take)
+static int each_object(struct server *server, const char *pem, size_t len, der_buffer *der, take_object take)
 {
     br_pem_decoder_context decoder;
     size_t begin = 0;
@@ -447,7 +390,7 @@ static int each_object(server *server, const char *pem, size_t len, der_buffer *
     return result;
 }
 
-static int take_certificate(server *server, const char *name, const unsigned char *der, size_t len)
+static int take_certificate(struct server *server, const char *name, const unsigned char *der, size_t len)
 {
     if (strcmp(name, "CERTIFICATE") != 0 && strcmp(name, "X509 CERTIFICATE") != 0) {
         return REPRISE_OK;
@@ -461,7 +404,7 @@ static int take_certificate(server *server, const char *name, const unsigned cha
     return REPRISE_OK;
 }
 
-static int load_certificates(server *server, const char *pem, size_t len)
+static int load_certificates(struct server *server, const char *pem, size_t len)
 {
     der_buffer der = {server->der, sizeof server->der, 0, false};
     int result = each_object(server, pem, len, &der, take_certificate);
@@ -469,7 +412,7 @@ static int load_certificates(server *server, const char *pem, size_t len)
     return result == REPRISE_OK && server->chain_len > 0 ? REPRISE_OK : REPRISE_ERROR;
 }
 
-static int take_key(server *server, const char *name, const unsigned char *der, size_t len)
+static int take_key(struct server *server, const char *name, const unsigned char *der, size_t len)
 {
     if (strcmp(name, "PRIVATE KEY") == 0 || strcmp(name, "RSA PRIVATE KEY") == 0 || strcmp(name, "EC PRIVATE KEY") == 0) {
         br_skey_decoder_init(&server->key);
@@ -479,7 +422,7 @@ static int take_key(server *server, const char *name, const unsigned char *der, 
     return REPRISE_OK;
 }
 
-static int load_key(server *server, const char *pem, size_t len)
+static int load_key(struct server *server, const char *pem, size_t len)
 {
     /* Behind the certificates, where it is wiped again. */
     der_buffer der = {server->der + server->der_len, sizeof server->der - server->der_len, 0, false};

@@ -15,9 +15,14 @@ pub struct PosixServer {
 impl PosixServer {
     /// Starts this program, which is built with BearSSL, with a P-256 key.
     pub fn start(program: &Path) -> Self {
+        Self::start_with(program, "bearssl", "p256", &[])
+    }
+
+    /// Starts it with this TLS library and key, and more arguments.
+    pub fn start_with(program: &Path, library: &str, key: &str, more: &[&str]) -> Self {
         let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/board/keys");
         let mut server = Command::new(program);
-        server.arg("bearssl").args([keys.join("p256.crt"), keys.join("p256.key")]);
+        server.arg(library).args(["crt", "key"].map(|kind| keys.join(format!("{key}.{kind}")))).args(more);
         let mut child = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = said.next().unwrap().unwrap().replace("listening on ", "");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What an HTTPS server on a microcontroller does with one connection, step by step and without waiting: handshake, requests,
  * responses, close_notify. Any number of connections take turns; none holds up another.
@@ -12,6 +13,10 @@
 #define REPRISE_SERVICE_H
 
 #include "reprise/tls_server.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Two kinds of server. */
 typedef enum {
@@ -97,5 +102,9 @@ bool reprise_http_parse(reprise_http_request *request);
 /* The head and the body that answer a status: 200, 400, 404, 405, 413, 414, 431, 505. */
 void reprise_http_response(const reprise_http_request *request, const char **head, size_t *head_len, const char **body,
                            size_t *body_len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A cache of TLS 1.2 sessions for a server with little memory (RFC 5246 section 7.3, resumption by session ID).
  *
@@ -24,6 +25,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define REPRISE_SESSION_ID_MAX 32u
 #define REPRISE_MASTER_SECRET 48u
@@ -65,8 +70,7 @@ void reprise_session_cache_put(reprise_session_cache *cache, uint32_t now, const
 
 /*
  * Finds the session of this ID and tag, and makes it the newest. Writes `found` only on success. A session of another tag
- * is left where it is, and is not told apart from none. Where `tag` is NULL, any will do: the caller then compares
- * `found->tag` itself, before a byte of application data is taken or given.
+ * is left where it is, and is not told apart from none.
  */
 bool reprise_session_cache_find(reprise_session_cache *cache, uint32_t now, const uint8_t *id, size_t id_len,
                                 const uint8_t *tag, reprise_session *found);
@@ -85,5 +89,9 @@ size_t reprise_session_cache_count(const reprise_session_cache *cache, uint32_t 
 
 /* Overwrites memory in a way that no optimizer leaves out. */
 void reprise_wipe(void *memory, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

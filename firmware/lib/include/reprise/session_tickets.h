@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Stateless session tickets with keys that rotate on their own (RFC 5077; RFC 9846 section 4.7.1), for Mbed TLS. The server
  * keeps two keys, in sizeof(reprise_session_tickets) = 92 bytes, whatever the number of clients.
@@ -15,6 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct {
     uint8_t name[4];
@@ -52,5 +57,9 @@ int reprise_session_tickets_write(reprise_session_tickets *tickets, uint32_t now
  */
 int reprise_session_tickets_parse(reprise_session_tickets *tickets, uint32_t now, const uint8_t tag[16],
                                   struct mbedtls_ssl_session *session, unsigned char *ticket, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * One non-blocking byte stream, whatever carries it: a serial line, lwIP, POSIX. A port fills in a reprise_socket.
  *
@@ -8,6 +9,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What a call returns where it returns no number of bytes. */
 enum {
@@ -24,5 +29,9 @@ typedef struct {
     int (*write)(void *context, const uint8_t *bytes, size_t len);
     void *context;
 } reprise_socket;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

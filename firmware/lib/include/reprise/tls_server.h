@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A TLS server over any reprise_socket, the same for every TLS library. A library is one reprise_tls_backend, in one file:
  *
@@ -6,7 +7,8 @@
  *   reprise_mbedtls3   Mbed TLS 3.6, TLS 1.2    tls_mbedtls.c
  *
  * The caller owns all memory: server_size bytes for a server, connection_size for each connection, both aligned for any type.
- * (Mbed TLS allocates besides, from the heap that mbedtls_platform_set_calloc_free was given.)
+ * BearSSL needs no more. Mbed TLS allocates besides, by mbedtls_calloc: while a server starts (its key, its certificates and their
+ * PEM text) and some 35 kB for each connection.
  *
  *     void *server = aligned_memory(backend->server_size);
  *     backend->start(server, &config);                        loads certificate and key from PEM
@@ -37,6 +39,10 @@
 #include "reprise/session_tickets.h"
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a server is made of. It must stay as it is while the server is used, but for the PEM texts. */
 typedef struct {
     const char *certificates; /* PEM, the server's own certificate first */
@@ -47,7 +53,9 @@ typedef struct {
     int (*random)(void *context, uint8_t *bytes, size_t len);
     /* Seconds of a clock that does not run backwards: not of 32-bit milliseconds, see session_cache.h. */
     uint32_t (*seconds)(void *context);
-    void *context; /* for `random` and `seconds` */
+    /* Takes the lock around cache and ticket keys, or gives it back; NULL: one thread. See "Threads" below. */
+    void (*lock)(void *context, bool taken);
+    void *context; /* for `random`, `seconds` and `lock` */
 #if REPRISE_SESSION_CACHE
     reprise_session_cache *cache; /* NULL: off */
 #endif
@@ -87,8 +95,24 @@ typedef struct {
     void (*facts)(const void *connection, reprise_tls_facts *facts);
 } reprise_tls_backend;
 
+/*
+ * Threads: each connection belongs to one at a time, and handshakes share nothing but the session cache and the ticket keys, which
+ * `lock` guards, and the server, which is only read. With Mbed TLS, build that with MBEDTLS_THREADING_C too: its random generator
+ * and its RSA keys have locks of their own. `random`, `seconds` and the heap are then called by several threads.
+ */
+static inline void reprise_lock(const reprise_tls_config *config, bool taken)
+{
+    if (config->lock != NULL) {
+        config->lock(config->context, taken);
+    }
+}
+
 extern const reprise_tls_backend reprise_bearssl;
 extern const reprise_tls_backend reprise_mbedtls2;
 extern const reprise_tls_backend reprise_mbedtls3;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
