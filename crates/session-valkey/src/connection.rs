@@ -16,6 +16,16 @@ pub(crate) enum Connector {
     Sentinel(Box<SentinelClient>),
 }
 
+/// As whom a store knows this client.
+pub(crate) fn user(topology: &Topology) -> String {
+    let url = match topology {
+        Topology::Single(url) => Some(url),
+        Topology::Cluster(urls) | Topology::Sentinel { sentinels: urls, .. } => urls.first(),
+    };
+    let info = url.and_then(|url| url.as_str().into_connection_info().ok());
+    info.and_then(|info| info.redis_settings().username().map(str::to_owned)).unwrap_or_else(|| "default".to_owned())
+}
+
 /// One connection, which any number of tasks use at a time.
 #[derive(Clone)]
 pub(crate) enum Connection {

@@ -18,7 +18,7 @@ use reprise_engine::{Offer, Session};
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
-use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
+use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey, Written};
 use reprise_session::{KeyName, KeyRing, KeyTimes, RingHandle, TicketKey};
 use reprise_session_tests::client::{self, FULL, Visit, visit};
 use rustls::ServerConfig;
@@ -147,9 +147,9 @@ impl SharedStore for Table {
         Box::pin(std::future::ready(Answers::new(answers)))
     }
 
-    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> bool {
+    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> Option<Written> {
         self.0.lock().unwrap().insert(key, entry);
-        true
+        Some(Box::pin(std::future::ready(())))
     }
 }
 

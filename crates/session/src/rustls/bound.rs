@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustls::ServerConfig;
 use rustls::sign::CertifiedKey;
@@ -10,6 +10,7 @@ use super::certificate::Certificates;
 use super::client_auth::ClientAuth;
 use super::format;
 use super::resumption::{Settings, Store};
+use crate::metrics::RingState;
 use crate::policy::Policy;
 
 /// For how many pairs of certificate and name the policy is remembered.
@@ -28,7 +29,8 @@ pub(super) struct Bound {
     /// What certificate and name came to, the newest last.
     policies: RwLock<VecDeque<Known>>,
     only_tls12: AtomicBool,
-    ring_version: AtomicU64,
+    /// What the metrics were told of the ring.
+    told_ring: Mutex<Option<RingState>>,
 }
 
 impl Bound {
@@ -46,7 +48,7 @@ impl Bound {
             certificates,
             policies: RwLock::default(),
             only_tls12: AtomicBool::new(false),
-            ring_version: AtomicU64::new(0),
+            told_ring: Mutex::default(),
         }
     }
 
@@ -84,9 +86,12 @@ impl Bound {
             _ => return,
         };
         let Some(now) = self.settings.clock.current_time() else { return };
-        let ring = ring.load(now);
-        if self.ring_version.swap(ring.version(), Ordering::Relaxed) != ring.version() {
-            self.settings.metrics.ring(ring.version(), ring.keys().count());
+        let state = RingState::of(&ring.load(now), now);
+        let mut told = self.told_ring.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != Some(state) {
+            *told = Some(state);
+            drop(told);
+            self.settings.metrics.ring(state);
         }
     }
 }

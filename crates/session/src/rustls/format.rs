@@ -25,7 +25,13 @@ const STATE: &[u8] = b"\x01\x06a.test\x03\x04\x13\x01\x04\x11\x12\x13\x14\x01\x0
 /// and write [`STATE`] as it is, nobody knows which nodes do as this one does: its sessions are for this process alone.
 pub(super) fn policy() -> PolicyBuilder {
     static ALONE: OnceLock<Option<[u8; 32]>> = OnceLock::new();
-    let alone = ALONE.get_or_init(|| if is_encoded_by_rustls(STATE) { None } else { Some(unique()) });
+    let alone = ALONE.get_or_init(|| {
+        if is_encoded_by_rustls(STATE) {
+            return None;
+        }
+        tracing::warn!(target: "reprise_session", "this rustls encodes sessions in another way: they are not shared with other processes");
+        Some(unique())
+    });
     let policy = PolicyBuilder::new().field("format", &[OWN]);
     match alone {
         None => policy.field("rustls", &[OF_RUSTLS]),

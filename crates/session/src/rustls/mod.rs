@@ -15,6 +15,7 @@ mod server;
 #[cfg(feature = "tokio")]
 mod tokio;
 
+pub use accept::TlsStream;
 pub use certificate::CertificateBinding;
 pub use client_auth::ClientAuth;
 pub use resumption::{Resumption, ResumptionBuilder, ResumptionError};

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_session::metrics::Counters;
-use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
+use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, TlsStream};
 use reprise_session::store::{LocalStore, StoreLimits};
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
@@ -140,9 +140,11 @@ impl Settings {
         let mut config = ValkeyConfig::new(topology, rotation, self.sealing_keys()?)
             .clock(clock)
             .metrics(Arc::clone(counters) as _)
-            .budget(Duration::from_millis(self.number("budget", 2)?))
             .refresh(Duration::from_millis(self.number("refresh", 200)?))
             .window(Duration::from_secs(self.number("window", 120)?));
+        if let Some(budget) = self.text("budget") {
+            config = config.budget(Duration::from_millis(budget.parse()?));
+        }
         if let Some(path) = self.text("store-ca") {
             config = config.ca(std::fs::read(path)?);
         }
@@ -183,19 +185,12 @@ impl Node {
             self.failed.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let mut request = Vec::new();
-        if let Some(mut early) = tls.conn.early_data() {
-            let _ = early.read_to_end(&mut request);
-        }
         // Clients may close as they like.
-        let _ = self.answer(&mut tls, request);
+        let _ = self.answer(&mut tls);
     }
 
-    fn answer<S: Read + Write>(
-        &self,
-        tls: &mut rustls::StreamOwned<rustls::ServerConnection, S>,
-        mut request: Vec<u8>,
-    ) -> io::Result<()> {
+    fn answer<S: Read + Write>(&self, tls: &mut TlsStream<S>) -> io::Result<()> {
+        let mut request = Vec::new();
         loop {
             while !request.ends_with(b"\r\n\r\n") {
                 let mut buffer = [0; 2048];
