@@ -77,11 +77,8 @@ impl Shared {
         lookups: Vec<Lookup>,
         started: Instant,
     ) -> Answers {
-        let mut commands = redis::pipe();
-        for lookup in &lookups {
-            commands.cmd(command_of(lookup)).arg(self.key(&lookup.key()));
-        }
-        let asked = commands.query_async::<Vec<Option<Vec<u8>>>>(&mut connection);
+        let command = |lookup| redis::cmd(command_of(lookup)).arg(self.key(&lookup.key())).to_owned();
+        let asked = connection.ask_all::<Option<Vec<u8>>>(lookups.iter().map(command).collect());
         let answers = match within(self.budget, asked).await {
             Some(answers) => {
                 let command = lookups.first().map_or("GET", command_of);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::RedisResult;
 use reprise_session::metrics::StoreOperation;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -33,13 +32,12 @@ pub(crate) async fn run(shared: Arc<Shared>, mut queue: UnboundedReceiver<Queued
 /// Their part of the queue is free when they are written, and whoever waits does so within the budget.
 async fn write(shared: Arc<Shared>, mut connection: Connection, mut batch: Vec<Queued>) {
     let started = Instant::now();
-    let mut commands = redis::pipe();
-    for Queued { write: Write { key, entry, lifetime }, .. } in &batch {
+    let command = |Queued { write: Write { key, entry, lifetime }, .. }: &Queued| {
         let millis = u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX).max(1);
-        commands.cmd("SET").arg(key).arg(entry).arg("PX").arg(millis).ignore();
-    }
-    let mut writing = std::pin::pin!(commands.query_async(&mut connection));
-    let mut written: Option<RedisResult<()>> = within(shared.budget, &mut writing).await;
+        redis::cmd("SET").arg(key).arg(entry).arg("PX").arg(millis).to_owned()
+    };
+    let mut writing = std::pin::pin!(connection.ask_all::<()>(batch.iter().map(command).collect()));
+    let mut written = within(shared.budget, &mut writing).await;
     batch.iter_mut().for_each(|queued| queued.waiter = None);
     if written.is_none() {
         shared.silent();
