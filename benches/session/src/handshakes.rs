@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, Watch};
-use reprise_session::store::{Answer, Answers, Fetch, LocalStore, Lookup, SharedStore, StoreKey, StoreLimits};
+use reprise_session::store::{Answer, Answers, Fetch, LocalStore, Lookup, SharedStore, StoreKey, StoreLimits, Written};
 use reprise_session::{RingHandle, Rotation};
 use rustls::client::ClientConnection;
 use rustls::crypto::aws_lc_rs;
@@ -56,9 +56,9 @@ impl SharedStore for Table {
         Box::pin(std::future::ready(Answers::new(lookups.into_iter().map(answer).collect())))
     }
 
-    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> bool {
+    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> Option<Written> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
-        true
+        Some(Box::pin(std::future::ready(())))
     }
 }
 

@@ -1,58 +1,53 @@
 use std::time::{Duration, Instant};
 
-/// Keeps handshakes from waiting for a store that does not answer: after some failures in a row nobody asks, until one who
-/// tries finds that it answers again.
+/// Keeps handshakes from waiting for a store that does not answer: after some failures in a row nobody asks, until the keeper
+/// finds that it answers again.
 #[derive(Debug)]
 pub(crate) struct Breaker {
-    failures: u32,
     limit: u32,
-    pause: Duration,
-    open: Open,
+    failures: u32,
+    /// The first of the failures in a row.
+    since: Option<Instant>,
+    is_open: bool,
 }
 
-/// Whether anybody asks: an open breaker lets nothing through.
-#[derive(Clone, Copy, Debug)]
-enum Open {
-    No,
-    /// Nobody asks before then; whoever asks after that is the one who tries, and moves it.
-    Until(Instant),
-    /// The pause is longer than time can be counted.
-    ForEver,
+/// What a store did instead of answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// It answered with an error, or the connection is gone.
+    Error,
+    /// Nothing, within the budget.
+    Silence,
 }
+
+/// A store that says nothing to so many at once may have been kept from its processor for a moment: only silence that lasts is
+/// a failure of its own. One answer in time, to whomever, ends it.
+const LASTING: Duration = Duration::from_millis(100);
 
 impl Breaker {
-    pub(crate) fn new(limit: u32, pause: Duration) -> Self {
-        Self { failures: 0, limit, pause, open: Open::No }
+    pub(crate) fn new(limit: u32) -> Self {
+        Self { limit, failures: 0, since: None, is_open: false }
     }
 
-    /// Whether the store may be asked.
-    pub(crate) fn allows(&mut self, now: Instant) -> bool {
-        match self.open {
-            Open::No => true,
-            Open::Until(until) if now >= until => {
-                self.open = self.opened(now);
-                true
-            }
-            Open::Until(_) | Open::ForEver => false,
-        }
+    /// Whether nobody asks.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
     }
 
-    pub(crate) fn succeeded(&mut self) {
-        (self.failures, self.open) = (0, Open::No);
+    /// The store has answered in time. Returns whether that closed it.
+    pub(crate) fn answered(&mut self) -> bool {
+        (self.failures, self.since) = (0, None);
+        std::mem::take(&mut self.is_open)
     }
 
-    /// Whether that opened it: whether nobody asks from now on.
-    pub(crate) fn failed(&mut self, now: Instant) -> bool {
+    /// Returns whether that opened it.
+    pub(crate) fn failed(&mut self, failure: Failure, now: Instant) -> bool {
+        let since = *self.since.get_or_insert(now);
         self.failures = self.failures.saturating_add(1);
-        if self.failures < self.limit {
-            return false;
-        }
-        self.open = self.opened(now);
-        true
-    }
-
-    fn opened(&self, now: Instant) -> Open {
-        now.checked_add(self.pause).map_or(Open::ForEver, Open::Until)
+        let lasts = failure == Failure::Error || now.duration_since(since) >= LASTING;
+        let opens = !self.is_open && self.failures >= self.limit && lasts;
+        self.is_open |= opens;
+        opens
     }
 }
 
@@ -61,30 +56,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_tries_while_all_others_do_not_wait() {
-        let start = Instant::now();
-        let at = |millis| start + Duration::from_millis(millis);
-        let mut breaker = Breaker::new(3, Duration::from_millis(100));
-        for _ in 0..3 {
-            assert!(breaker.allows(at(0)));
-            breaker.failed(at(0));
-        }
-        assert!(breaker.failed(at(0)));
-        assert!(!breaker.allows(at(99)));
-        assert!(breaker.allows(at(100)), "one tries");
-        assert!(!breaker.allows(at(100)), "and nobody else");
-        breaker.failed(at(102));
-        assert!(!breaker.allows(at(201)));
-        assert!(breaker.allows(at(202)));
-        breaker.succeeded();
-        assert!(breaker.allows(at(203)) && breaker.allows(at(203)));
+    fn errors_in_a_row_open_it_and_an_answer_closes_it() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new(3);
+        assert!(!breaker.failed(Failure::Error, now) && !breaker.failed(Failure::Error, now) && !breaker.answered());
+        assert!(!breaker.failed(Failure::Error, now) && !breaker.failed(Failure::Error, now) && !breaker.is_open());
+        assert!(breaker.failed(Failure::Error, now) && breaker.is_open());
+        // Those that had asked before find out later.
+        assert!(!breaker.failed(Failure::Error, now));
+        assert!(breaker.answered() && !breaker.is_open());
     }
 
     #[test]
-    fn a_pause_without_end_lasts_until_the_store_is_back() {
-        let mut breaker = Breaker::new(1, Duration::MAX);
-        assert!(breaker.failed(Instant::now()) && !breaker.allows(Instant::now()));
-        breaker.succeeded();
-        assert!(breaker.allows(Instant::now()));
+    fn a_moment_without_answers_opens_nothing() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let mut breaker = Breaker::new(3);
+        assert!(!(0..64).any(|_| breaker.failed(Failure::Silence, at(0))), "many at once");
+        assert!(!breaker.failed(Failure::Silence, at(99)));
+        breaker.answered();
+        assert!(!(0..64).any(|_| breaker.failed(Failure::Silence, at(100))));
+        assert!(breaker.failed(Failure::Silence, at(200)));
     }
 }

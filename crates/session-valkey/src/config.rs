@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::refusal::Refusal;
 use reprise_session::metrics::{Metrics, NoMetrics};
 use reprise_session::{KeyEncryptionKeys, KeyError, Rotation};
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
@@ -68,13 +69,16 @@ pub struct ValkeyConfig {
     pub keys: KeyEncryptionKeys,
     /// What all keys in the store begin with; `reprise` by default. Fleets with different ones share nothing.
     pub prefix: String,
-    /// How long a ClientHello waits at most; 2 ms by default, to which tokio's timer adds up to 1 ms.
+    /// How long a ClientHello waits for the store at most; 25 ms by default. Time in which the store's thread waits for a
+    /// processor does not count. A store that fails takes it from a few handshakes, and from then on from none.
     pub budget: Duration,
     /// How many ClientHellos may wait at a time; 256 by default. Others do not.
     pub in_flight: usize,
-    /// After how many failures in a row nobody asks; 5 by default.
+    /// After how many failures in a row nobody asks until the store answers again; 5 by default. They are errors, or silence that
+    /// lasts.
     pub failures: u32,
-    /// For how long then; 250 ms by default.
+    /// The first pause before a store that failed is tried again; 100 ms by default. Later ones grow up to a second, or up to
+    /// this if it is longer; chance shortens each.
     pub pause: Duration,
     /// How many writes may wait; 4,096 by default. Others are dropped.
     pub queue: usize,
@@ -106,10 +110,10 @@ impl ValkeyConfig {
             rotation,
             keys,
             prefix: "reprise".to_owned(),
-            budget: Duration::from_millis(2),
+            budget: Duration::from_millis(25),
             in_flight: 256,
             failures: 5,
-            pause: Duration::from_millis(250),
+            pause: Duration::from_millis(100),
             queue: 4096,
             queue_bytes: 4 << 20,
             refresh: Duration::from_secs(1),
@@ -198,6 +202,9 @@ pub enum ValkeyError {
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The store was there, and refuses a command that cannot be done without.
+    #[error("{0}")]
+    Refused(Refusal),
     /// Keys are published half a period before their use, and every node must see them by then.
     #[error("a ring that is looked at every {refresh:?} cannot rotate every {period:?}")]
     Refresh {

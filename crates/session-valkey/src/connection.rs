@@ -3,9 +3,10 @@ use redis::cluster::ClusterClientBuilder;
 use redis::cluster_async::ClusterConnection;
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, Pipeline, RedisFuture, RedisResult,
-    TlsCertificates, TlsMode, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, FromRedisValue, IntoConnectionInfo, Pipeline, RedisFuture,
+    RedisResult, TlsCertificates, TlsMode, Value,
 };
+use tokio::task::JoinSet;
 
 use crate::config::Topology;
 
@@ -14,6 +15,16 @@ pub(crate) enum Connector {
     Single(Box<Client>),
     Cluster(Box<redis::cluster::ClusterClient>),
     Sentinel(Box<SentinelClient>),
+}
+
+/// As whom a store knows this client.
+pub(crate) fn user(topology: &Topology) -> String {
+    let url = match topology {
+        Topology::Single(url) => Some(url),
+        Topology::Cluster(urls) | Topology::Sentinel { sentinels: urls, .. } => urls.first(),
+    };
+    let info = url.and_then(|url| url.as_str().into_connection_info().ok());
+    info.and_then(|info| info.redis_settings().username().map(str::to_owned)).unwrap_or_else(|| "default".to_owned())
 }
 
 /// One connection, which any number of tasks use at a time.
@@ -86,6 +97,27 @@ fn sentinel(urls: &[String], master: &str, certificates: Option<TlsCertificates>
             builder.set_client_to_redis_certificates(certificates.clone()).set_client_to_sentinel_certificates(certificates);
     }
     builder.build()
+}
+
+impl Connection {
+    /// The answers to these, in order: all at once, and in a cluster each from where its key is.
+    pub(crate) async fn ask_all<T: FromRedisValue + Send + 'static>(&mut self, commands: Vec<Cmd>) -> RedisResult<Vec<T>> {
+        let Self::Cluster(cluster) = self else {
+            let mut pipeline = Pipeline::with_capacity(commands.len());
+            for command in commands {
+                pipeline.add_command(command);
+            }
+            return pipeline.query_async(self).await;
+        };
+        let mut asked = JoinSet::new();
+        for (index, command) in commands.into_iter().enumerate() {
+            let mut cluster = cluster.clone();
+            asked.spawn(async move { (index, command.query_async(&mut cluster).await) });
+        }
+        let mut answers = asked.join_all().await;
+        answers.sort_unstable_by_key(|(index, _)| *index);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
 }
 
 impl ConnectionLike for Connection {

@@ -1,18 +1,22 @@
 //! Keeps the connection and the ring.
 
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::{ErrorKind, RedisError, RedisResult, Script};
 use reprise_session::coordination::{Clocks, RingAction, next_step};
+use reprise_session::metrics::{RingState, StoreOperation};
 use reprise_session::{KeyEncryptionKeys, Rotation, SystemRandom};
 use rustls::time_provider::TimeProvider;
 use rustls_pki_types::UnixTime;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use crate::backoff::Backoff;
+use crate::budget::within;
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
+use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::strike::Identity;
 
@@ -20,7 +24,6 @@ use crate::strike::Identity;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often in a row another node may be first.
 const MOST_LOOKS: usize = 8;
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A ring that a leaping clock dated into the far future: the store refuses times beyond its own counting.
@@ -43,9 +46,10 @@ pub(crate) struct Keeper {
     refresh: Duration,
     clock: Arc<dyn TimeProvider>,
     compare_and_set: Script,
+    backoff: Backoff,
     stop: Stop,
-    /// Told once, when the ring has been seen.
-    ready: mpsc::Sender<()>,
+    /// Told when the ring has been seen, or why it cannot be.
+    ready: mpsc::Sender<Result<(), Refusal>>,
 }
 
 impl Keeper {
@@ -54,26 +58,42 @@ impl Keeper {
         connector: Connector,
         config: ValkeyConfig,
         stop: Stop,
-        ready: mpsc::Sender<()>,
+        ready: mpsc::Sender<Result<(), Refusal>>,
     ) -> Self {
-        let ValkeyConfig { rotation, keys, refresh, clock, .. } = config;
+        let ValkeyConfig { rotation, keys, refresh, clock, pause, .. } = config;
         let compare_and_set = Script::new(COMPARE_AND_SET);
-        Self { shared, connector, rotation, keys, refresh, clock, compare_and_set, stop, ready }
+        let backoff = Backoff::new(pause, LONGEST_PAUSE);
+        Self { shared, connector, rotation, keys, refresh, clock, compare_and_set, backoff, stop, ready }
     }
 
     /// Connects, and connects again, until it is stopped.
     pub(crate) async fn run(mut self) {
-        let mut pause = FIRST_PAUSE;
         while !self.stop.is_stopped() {
-            if let Ok(Ok(connection)) = timeout(PATIENCE, self.connect()).await {
-                pause = FIRST_PAUSE;
-                self.shared.connected(connection.clone());
-                self.keep(connection).await;
-                self.shared.disconnected();
+            self.shared.take_broken();
+            match within(PATIENCE, self.connect()).await {
+                Some(Ok(connection)) => {
+                    self.backoff.reset();
+                    self.shared.connected(connection.clone());
+                    self.keep(connection).await;
+                    self.shared.disconnected();
+                }
+                Some(Err(error)) => {
+                    let refusal = self.shared.refusal(&error);
+                    self.shared.journal.failed(refusal.as_ref().map_or_else(|| error.to_string(), Refusal::to_string));
+                    // Such as a wrong password.
+                    if let Some(refusal) = refusal.filter(Refusal::is_lasting) {
+                        let _ = self.ready.send(Err(refusal));
+                    }
+                }
+                None => self.shared.journal.failed("no connection within a second".to_owned()),
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            self.pause().await;
         }
+    }
+
+    async fn pause(&mut self) {
+        self.shared.journal.retried();
+        tokio::time::sleep(self.backoff.pause()).await;
     }
 
     async fn connect(&mut self) -> RedisResult<Connection> {
@@ -82,56 +102,125 @@ impl Keeper {
             return Ok(connection);
         }
         // After a failover the old master may come back as a replica, from which nothing can be taken.
-        let role: Vec<redis::Value> = redis::cmd("ROLE").query_async(&mut connection).await?;
+        let asked = redis::cmd("ROLE").query_async::<Vec<redis::Value>>(&mut connection).await;
+        // Where nobody may ask, it shows when something is taken.
+        let Some(role) = self.shared.note(StoreOperation::Identify, "ROLE", asked) else { return Ok(connection) };
         match role.first().map(redis::from_redis_value_ref::<String>).transpose()?.as_deref() {
             Some("master") => {}
             _ => return Err(RedisError::from((ErrorKind::Client, "this server is a replica"))),
         }
-        self.identify(&mut connection).await?;
         Ok(connection)
     }
 
-    /// Sees which store it is, and in what role: a master may become a replica and a master again under one connection.
-    async fn identify(&self, connection: &mut Connection) -> RedisResult<()> {
-        if self.connector.is_one_store() {
-            // Redis 7 would take several sections at a time, and earlier ones do not.
-            let ask = |section| redis::cmd("INFO").arg(section).to_owned();
-            let server: String = ask("server").query_async(connection).await?;
-            let replication: String = ask("replication").query_async(connection).await?;
-            self.shared.seen(Identity::parse(&(server + "\r\n" + &replication)));
-        }
-        Ok(())
-    }
-
     /// Looks at the ring until the connection fails.
-    async fn keep(&self, mut connection: Connection) {
+    async fn keep(&mut self, mut connection: Connection) {
+        let mut is_checked = false;
         loop {
-            let looked = timeout(PATIENCE, self.look(&mut connection)).await;
-            let Ok(Ok(())) = looked else { return };
-            // Nobody waits for it after the first time.
-            let _ = self.ready.send(());
-            if timeout(self.refresh, self.shared.broken.notified()).await.is_ok() {
+            // What the store refused before it may allow now.
+            if !is_checked || !self.shared.journal.refusals().is_empty() {
+                is_checked = within(PATIENCE, self.check(&mut connection)).await.is_some();
+            }
+            if within(PATIENCE, self.look(&mut connection)).await.is_none() {
+                self.shared.journal.failed("no answer within a second".to_owned());
                 return;
+            }
+            self.report();
+            loop {
+                if self.shared.take_broken() {
+                    return;
+                }
+                if self.shared.is_paused() && !self.wait_for_answer(&mut connection).await {
+                    return;
+                }
+                if timeout(self.refresh, self.shared.trouble.notified()).await.is_err() {
+                    break;
+                }
             }
         }
     }
 
-    async fn look(&self, connection: &mut Connection) -> RedisResult<()> {
-        self.identify(connection).await?;
+    /// Tells whoever waits for the start, the first time.
+    fn report(&self) {
+        let refusal = self.shared.journal.refusals().into_iter().find(Refusal::is_lasting);
+        let _ = self.ready.send(refusal.map_or(Ok(()), Err));
+    }
+
+    /// Asks now and then, in the place of handshakes, until the store answers. `false`: it says nothing for so long that the
+    /// connection may be dead, as one is that a firewall has forgotten.
+    async fn wait_for_answer(&mut self, connection: &mut Connection) -> bool {
+        let begun = Instant::now();
+        loop {
+            self.pause().await;
+            match self.shared.probe(connection).await {
+                Some(true) => {
+                    self.backoff.reset();
+                    self.shared.answered();
+                    return true;
+                }
+                Some(false) if self.shared.take_broken() => return false,
+                Some(false) => {}
+                None if begun.elapsed() >= PATIENCE => return false,
+                None => {}
+            }
+        }
+    }
+
+    /// Does once whatever will be done, so that what the store refuses is known before a client needs it.
+    async fn check(&self, connection: &mut Connection) {
+        let key = self.shared.probe_key();
+        let set = redis::cmd("SET").arg(&key).arg("probe").arg("PX").arg(1000).query_async::<()>(connection).await;
+        self.shared.note(StoreOperation::Put, "SET", set);
+        // Each is noted for itself, whatever became of the one before.
+        for command in ["GET", "GETDEL"] {
+            let read = redis::cmd(command).arg(&key).query_async::<Option<Vec<u8>>>(connection).await;
+            self.shared.note(StoreOperation::Fetch, command, read);
+        }
+        let mut script = self.compare_and_set.key(&key);
+        script.arg("what is not there").arg("probe").arg(1);
+        let run = script.invoke_async::<i64>(connection).await;
+        self.shared.note(StoreOperation::Ring, "EVALSHA", run);
+    }
+
+    /// Sees which store it is, and in what role: a master may become a replica and a master again under one connection.
+    async fn identify(&self, connection: &mut Connection) {
+        if !self.connector.is_one_store() {
+            return;
+        }
+        let mut info = String::new();
+        // Redis 7 would take several sections at a time, and earlier ones do not.
+        for section in ["server", "replication"] {
+            let asked = redis::cmd("INFO").arg(section).query_async::<String>(connection).await;
+            // Without it there is no early data, and all else works.
+            let Some(said) = self.shared.note(StoreOperation::Identify, "INFO", asked) else {
+                return self.shared.seen(None);
+            };
+            info.push_str(&said);
+            info.push_str("\r\n");
+        }
+        self.shared.seen(Identity::parse(&info));
+    }
+
+    async fn look(&self, connection: &mut Connection) {
+        self.identify(connection).await;
         for _ in 0..MOST_LOOKS {
-            if self.look_once(connection).await? {
+            if self.look_once(connection).await.unwrap_or(true) {
                 break;
             }
         }
-        Ok(())
+        if let Some(now) = self.clock.current_time() {
+            self.shared.metrics.ring(RingState::of(&self.shared.ring.load(now), now));
+        }
     }
 
-    /// Whether it need not be done again.
-    async fn look_once(&self, connection: &mut Connection) -> RedisResult<bool> {
-        let key = [&self.shared.prefix[..], b":ring"].concat();
-        let found: Option<Vec<u8>> = redis::cmd("GET").arg(&key).query_async(connection).await?;
-        let (seconds, _micros): (u64, u64) = redis::cmd("TIME").query_async(connection).await?;
-        let Some(now) = self.clock.current_time() else { return Ok(true) };
+    /// Whether it need not be done again. `None`: the store refuses something.
+    async fn look_once(&self, connection: &mut Connection) -> Option<bool> {
+        const RING: StoreOperation = StoreOperation::Ring;
+        let key = self.shared.ring_key();
+        let found = redis::cmd("GET").arg(&key).query_async(connection).await;
+        let found: Option<Vec<u8>> = self.shared.note(RING, "GET", found)?;
+        let time = redis::cmd("TIME").query_async(connection).await;
+        let (seconds, _micros): (u64, u64) = self.shared.note(RING, "TIME", time)?;
+        let Some(now) = self.clock.current_time() else { return Some(true) };
         let clocks = Clocks { own: now, store: UnixTime::since_unix_epoch(Duration::from_secs(seconds)) };
         let current = self.shared.ring.load(now);
         let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, clocks, &SystemRandom);
@@ -142,21 +231,25 @@ impl Keeper {
                 let seconds = end.saturating_sub(now.as_secs()).clamp(1, LONGEST_KEPT.as_secs());
                 let mut script = self.compare_and_set.key(&key);
                 script.arg(found.unwrap_or_default()).arg(sealed).arg(seconds);
-                let is_set: i64 = script.invoke_async(connection).await?;
-                if is_set == 0 {
+                let is_set = script.invoke_async::<i64>(connection).await;
+                if self.shared.note(RING, "EVALSHA", is_set)? == 0 {
                     // Another node was first.
-                    return Ok(false);
+                    return Some(false);
                 }
                 ring
             }
-            // Another fleet's, or altered: the last good ring stays. It says so by its version, which does not grow.
-            Ok(_) | Err(_) => return Ok(true),
+            // Another fleet's, or altered: the last good ring stays.
+            Ok(_) => return Some(true),
+            Err(error) => {
+                self.shared.journal.failed(format!("the ring in the store is not used: {error}"));
+                return Some(true);
+            }
         };
-        let (version, keys) = (ring.version(), ring.keys().count());
-        if self.shared.ring.replace(ring) {
-            self.shared.metrics.ring(version, keys);
+        let version = ring.version();
+        if version != current.version() && self.shared.ring.replace(ring) {
+            tracing::info!(version, "a new ring of ticket keys is in use");
         }
-        Ok(true)
+        Some(true)
     }
 }
 

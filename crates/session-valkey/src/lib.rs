@@ -40,15 +40,21 @@
 //! ```
 #![cfg(feature = "valkey")]
 
+mod backoff;
 mod breaker;
+mod budget;
 mod config;
 mod connection;
 mod keeper;
 mod queue;
+mod refusal;
 mod shared;
+mod status;
 mod store;
 mod strike;
 mod writer;
 
 pub use config::{Topology, ValkeyConfig, ValkeyError};
+pub use refusal::Refusal;
+pub use status::StoreStatus;
 pub use store::Valkey;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// One entry on its way.
 pub(crate) struct Write {
@@ -15,25 +15,36 @@ pub(crate) struct Write {
 
 /// Bounded by entries and by bytes, those that are being written included.
 pub(crate) struct Queue {
-    entries: Sender<Queued>,
+    queued: UnboundedSender<Queued>,
+    entries: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
 }
 
-/// What it takes of the bound on bytes is free again when it is gone.
-pub(crate) type Queued = (Write, OwnedSemaphorePermit);
+/// A write in its place.
+pub(crate) struct Queued {
+    pub(crate) write: Write,
+    /// Dropped when the store has it, or it is not to be waited for.
+    pub(crate) waiter: Option<oneshot::Sender<()>>,
+    /// What it takes of both bounds is free again when it is gone.
+    _room: [OwnedSemaphorePermit; 2],
+}
 
 impl Queue {
-    pub(crate) fn new(length: usize, bytes: u32) -> (Self, Receiver<Queued>) {
-        let (entries, queued) = mpsc::channel(length.max(1));
-        let bytes = Arc::new(Semaphore::new((bytes as usize).min(Semaphore::MAX_PERMITS)));
-        (Self { entries, bytes }, queued)
+    pub(crate) fn new(length: usize, bytes: u32) -> (Self, UnboundedReceiver<Queued>) {
+        let (queued, receiver) = mpsc::unbounded_channel();
+        let [entries, bytes] =
+            [length.max(1), bytes as usize].map(|bound| Arc::new(Semaphore::new(bound.min(Semaphore::MAX_PERMITS))));
+        (Self { queued, entries, bytes }, receiver)
     }
 
-    /// Whether there was room.
-    pub(crate) fn push(&self, write: Write) -> bool {
-        let Ok(size) = u32::try_from(write.key.len().saturating_add(write.entry.len())) else { return false };
-        let Ok(permit) = Arc::clone(&self.bytes).try_acquire_many_owned(size) else { return false };
-        self.entries.try_send((write, permit)).is_ok()
+    /// What is to be waited for; `None` if there was no room.
+    pub(crate) fn push(&self, write: Write) -> Option<oneshot::Receiver<()>> {
+        let size = u32::try_from(write.key.len().saturating_add(write.entry.len())).ok()?;
+        let entry = Arc::clone(&self.entries).try_acquire_owned().ok()?;
+        let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(size).ok()?;
+        let (waiter, written) = oneshot::channel();
+        self.queued.send(Queued { write, waiter: Some(waiter), _room: [entry, bytes] }).ok()?;
+        Some(written)
     }
 }
 
@@ -48,13 +59,14 @@ mod tests {
     #[test]
     fn a_queue_is_bounded_by_entries_and_by_bytes() {
         let (queue, mut queued) = Queue::new(3, 1000);
-        assert!(!queue.push(write(1001)), "longer than everything");
-        assert!(queue.push(write(600)) && !queue.push(write(401)), "bytes");
-        assert!(queue.push(write(200)) && queue.push(write(100)) && !queue.push(write(100)), "entries");
+        let push = |bytes| queue.push(write(bytes)).is_some();
+        assert!(!push(1001), "longer than everything");
+        assert!(push(600) && !push(401), "bytes");
+        assert!(push(200) && push(100) && !push(100), "entries");
         // What is taken out but not yet written counts still.
-        let being_written = queued.try_recv().unwrap();
-        assert!(!queue.push(write(101)) && queue.push(write(100)));
-        drop((being_written, queued.try_recv().unwrap()));
-        assert!(queue.push(write(800)));
+        let being_written = [(); 2].map(|()| queued.try_recv().unwrap());
+        assert!(!push(100), "entries");
+        drop(being_written);
+        assert!(!push(901) && push(800));
     }
 }

@@ -4,19 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use redis::{ErrorKind, RedisResult, ServerErrorKind};
+use redis::{RedisError, RedisResult};
 use reprise_session::RingHandle;
 use reprise_session::metrics::{Metrics, StoreOperation};
 use reprise_session::store::{Answer, Answers, Lookup, StoreKey};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinSet;
-use tokio::time::timeout_at;
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, Failure};
+use crate::budget::within;
 use crate::config::ValkeyConfig;
 use crate::connection::Connection;
 use crate::queue::Queue;
+use crate::refusal::{Refusal, User};
+use crate::status::Journal;
 use crate::strike::{Identity, StrikeRegister};
 
 /// The store as both see it.
@@ -24,91 +25,159 @@ pub(crate) struct Shared {
     pub(crate) runtime: Handle,
     connection: RwLock<Option<Connection>>,
     /// The connection has failed: the keeper is to make another.
-    pub(crate) broken: Notify,
+    is_broken: AtomicBool,
+    /// The keeper has something to do: to make another connection, or to find out when the store answers again.
+    pub(crate) trouble: Notify,
     in_flight: Arc<Semaphore>,
     breaker: Mutex<Breaker>,
     strikes: Mutex<StrikeRegister>,
     pub(crate) queue: Queue,
-    pub(crate) prefix: Vec<u8>,
-    budget: Duration,
+    user: User,
+    pub(crate) budget: Duration,
     pub(crate) metrics: Arc<dyn Metrics>,
+    pub(crate) journal: Journal,
     pub(crate) ring: RingHandle,
-    pub(crate) is_connected: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(config: &ValkeyConfig, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
+    pub(crate) fn new(config: &ValkeyConfig, user: String, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
         Self {
             runtime,
             connection: RwLock::new(None),
-            broken: Notify::new(),
+            is_broken: AtomicBool::new(false),
+            trouble: Notify::new(),
             in_flight: Arc::new(Semaphore::new(config.in_flight)),
-            breaker: Mutex::new(Breaker::new(config.failures, config.pause)),
+            breaker: Mutex::new(Breaker::new(config.failures)),
             strikes: Mutex::new(StrikeRegister::new(config.window)),
             queue,
-            prefix: config.prefix.clone().into_bytes(),
+            user: User { name: user, prefix: config.prefix.clone() },
             budget: config.budget,
             metrics: Arc::clone(&config.metrics),
+            journal: Journal::new(Arc::clone(&config.metrics)),
             ring,
-            is_connected: AtomicBool::new(false),
         }
     }
 
     /// Whether a ClientHello may ask at all, and whom.
-    pub(crate) fn admit(&self, now: Instant) -> Option<(Connection, OwnedSemaphorePermit)> {
+    pub(crate) fn admit(&self) -> Option<(Connection, OwnedSemaphorePermit)> {
+        if self.is_paused() {
+            return None;
+        }
         let connection = self.connection()?;
         let permit = Arc::clone(&self.in_flight).try_acquire_owned().ok()?;
-        lock(&self.breaker).allows(now).then_some((connection, permit))
+        Some((connection, permit))
     }
 
     /// Asks for all at once, and takes what comes within the budget. What comes later is lost, and it was taken: that is a
     /// full handshake more, and no session twice.
     pub(crate) async fn ask(
         &self,
-        connection: Connection,
+        mut connection: Connection,
         _permit: OwnedSemaphorePermit,
         lookups: Vec<Lookup>,
         started: Instant,
     ) -> Answers {
-        let deadline = (started + self.budget.min(LONGEST_BUDGET)).into();
-        let mut answers: Vec<(StoreKey, Answer)> = Vec::with_capacity(lookups.len());
-        let mut asked = JoinSet::new();
-        for lookup in &lookups {
-            let command = match lookup {
-                Lookup::Take(key) => redis::cmd("GETDEL").arg(self.key(key)).to_owned(),
-                lookup => redis::cmd("GET").arg(self.key(&lookup.key())).to_owned(),
-            };
-            let (key, mut connection) = (lookup.key(), connection.clone());
-            asked.spawn(async move { (key, command.query_async::<Option<Vec<u8>>>(&mut connection).await) });
-        }
-        let mut failed = false;
-        while let Ok(Some(joined)) = timeout_at(deadline, asked.join_next()).await {
-            match joined {
-                Ok((key, Ok(found))) => answers.push((key, found.map_or(Answer::Absent, Answer::Found))),
-                Ok((_, Err(error))) => {
-                    failed = true;
-                    // A master that became a replica stays connected.
-                    let is_replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
-                    if is_replica || error.is_connection_dropped() {
-                        self.broken.notify_one();
-                    }
-                }
-                Err(_ended) => failed = true,
+        let command = |lookup| redis::cmd(command_of(lookup)).arg(self.key(&lookup.key())).to_owned();
+        let asked = connection.ask_all::<Option<Vec<u8>>>(lookups.iter().map(command).collect());
+        let answers = match within(self.budget, asked).await {
+            Some(answers) => {
+                let command = lookups.first().map_or("GET", command_of);
+                self.note(StoreOperation::Fetch, command, answers)
             }
-        }
-        let is_answered = !failed && answers.len() == lookups.len();
+            None => {
+                self.silent();
+                None
+            }
+        };
+        let is_answered = answers.is_some();
         let now = Instant::now();
-        {
-            let mut breaker = lock(&self.breaker);
-            if is_answered {
-                breaker.succeeded();
-            } else if breaker.failed(now) {
-                // It may be the connection: one that a firewall has forgotten is dead and says nothing.
-                self.broken.notify_one();
-            }
+        if is_answered {
+            self.answered();
         }
         self.metrics.store(StoreOperation::Fetch, now.duration_since(started), is_answered);
+        let found = |found: Option<Vec<u8>>| found.map_or(Answer::Absent, Answer::Found);
+        let answers = answers.unwrap_or_default().into_iter().map(found);
+        let answers = lookups.iter().map(Lookup::key).zip(answers).collect::<Vec<(StoreKey, Answer)>>();
         Answers::new(answers).early_data(is_answered && lock(&self.strikes).is_sure(now))
+    }
+
+    /// What a command came to, if to an answer. Otherwise it is known from here on: that the store refuses it, or that the
+    /// connection is of no use.
+    pub(crate) fn note<T>(&self, operation: StoreOperation, command: &'static str, result: RedisResult<T>) -> Option<T> {
+        let error = match result {
+            Ok(answer) => {
+                self.journal.accepted(operation, command);
+                return Some(answer);
+            }
+            Err(error) => error,
+        };
+        match Refusal::of(command, &error, &self.user) {
+            Some(refusal) => self.journal.refused(operation, refusal),
+            None => self.broken(&error),
+        }
+        // What is not written or not agreed on keeps nobody from reading.
+        if operation == StoreOperation::Fetch {
+            self.failed(Failure::Error);
+        }
+        None
+    }
+
+    /// What an error in making a connection says of the store.
+    pub(crate) fn refusal(&self, error: &RedisError) -> Option<Refusal> {
+        Refusal::of("AUTH", error, &self.user)
+    }
+
+    /// The connection is dead, or leads to a master that became a replica.
+    fn broken(&self, error: &RedisError) {
+        self.journal.failed(error.to_string());
+        self.is_broken.store(true, Ordering::Relaxed);
+        self.trouble.notify_one();
+    }
+
+    pub(crate) fn take_broken(&self) -> bool {
+        self.is_broken.swap(false, Ordering::Relaxed)
+    }
+
+    /// The store said nothing within the budget.
+    pub(crate) fn silent(&self) {
+        self.failed(Failure::Silence);
+    }
+
+    fn failed(&self, failure: Failure) {
+        // That opens it, and no more: whether the connection is dead, the keeper finds out.
+        if lock(&self.breaker).failed(failure, Instant::now()) {
+            self.journal.paused(true);
+            self.trouble.notify_one();
+        }
+    }
+
+    /// The store has answered in time.
+    pub(crate) fn answered(&self) {
+        if lock(&self.breaker).answered() {
+            self.journal.paused(false);
+        }
+    }
+
+    /// Whether nobody asks.
+    pub(crate) fn is_paused(&self) -> bool {
+        lock(&self.breaker).is_open()
+    }
+
+    /// Whether the store answers what a ClientHello asks, within its budget. `None`: it says nothing.
+    pub(crate) async fn probe(&self, connection: &mut Connection) -> Option<bool> {
+        let command = redis::cmd("GETDEL").arg(self.probe_key()).to_owned();
+        let asked = command.query_async::<Option<Vec<u8>>>(connection);
+        let answered = within(self.budget, asked).await?;
+        Some(self.note(StoreOperation::Fetch, "GETDEL", answered).is_some())
+    }
+
+    /// A key that is never there for long: to find out what the store allows.
+    pub(crate) fn probe_key(&self) -> Vec<u8> {
+        [self.user.prefix.as_bytes(), b":probe"].concat()
+    }
+
+    pub(crate) fn ring_key(&self) -> Vec<u8> {
+        [self.user.prefix.as_bytes(), b":ring"].concat()
     }
 
     pub(crate) fn connection(&self) -> Option<Connection> {
@@ -123,25 +192,26 @@ impl Shared {
     /// A connection was made.
     pub(crate) fn connected(&self, connection: Connection) {
         *self.connection.write().unwrap_or_else(PoisonError::into_inner) = Some(connection);
-        self.is_connected.store(true, Ordering::Relaxed);
+        self.journal.connected();
     }
 
     pub(crate) fn disconnected(&self) {
         *self.connection.write().unwrap_or_else(PoisonError::into_inner) = None;
-        self.is_connected.store(false, Ordering::Relaxed);
+        self.journal.disconnected();
     }
 
     /// `PREFIX:s:` and 32 bytes.
     pub(crate) fn key(&self, key: &StoreKey) -> Vec<u8> {
-        [&self.prefix[..], b":s:", key.as_bytes()].concat()
+        [self.user.prefix.as_bytes(), b":s:", key.as_bytes()].concat()
     }
 }
 
-/// No handshake waits longer for anything, whatever the budget: timers do not count for ever.
-const LONGEST_BUDGET: Duration = Duration::from_secs(86_400);
-
-/// A command's answer, whose value does not matter.
-pub(crate) type Done = RedisResult<()>;
+fn command_of(lookup: &Lookup) -> &'static str {
+    match lookup {
+        Lookup::Take(_) => "GETDEL",
+        _ => "GET",
+    }
+}
 
 pub(crate) fn unanswered(lookups: &[Lookup]) -> Answers {
     Answers::new(lookups.iter().map(|lookup| (lookup.key(), Answer::Unanswered)).collect())
@@ -149,47 +219,4 @@ pub(crate) fn unanswered(lookups: &[Lookup]) -> Answers {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use redis::aio::MultiplexedConnection;
-    use redis::{AsyncConnectionConfig, Client};
-    use reprise_session::coordination::provisional;
-    use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
-    use rustls_pki_types::UnixTime;
-    use tokio::time;
-
-    use super::*;
-    use crate::config::Topology;
-
-    const BUDGET: Duration = Duration::from_millis(200);
-
-    #[tokio::test(start_paused = true)]
-    async fn a_silent_store_costs_the_budget_and_no_more() {
-        let mut key = [0; 32];
-        SystemRandom.fill(&mut key).unwrap();
-        let rotation = Rotation::new(Duration::from_secs(3600)).unwrap();
-        let keys = KeyEncryptionKeys::new([&key[..]]).unwrap();
-        let url = "redis://unused";
-        let mut config = ValkeyConfig::new(Topology::Single(url.to_owned()), rotation, keys);
-        config.budget = BUDGET;
-        let ring = RingHandle::new(provisional(&config.rotation, UnixTime::now(), &SystemRandom).unwrap());
-        let shared = Shared::new(&config, Handle::current(), Queue::new(1, 1000).0, ring);
-        // The other end of the connection is there, and never says anything.
-        let (ours, _theirs) = tokio::io::duplex(1 << 16);
-        let settings = Client::open(url).unwrap().get_connection_info().redis_settings().clone().set_skip_set_lib_name();
-        let connecting = MultiplexedConnection::new_with_config(&settings, ours, AsyncConnectionConfig::new());
-        let (connection, driver) = connecting.await.unwrap();
-        tokio::spawn(driver);
-
-        // This clock stands still but for timers.
-        let begun = time::Instant::now();
-        let permit = Arc::clone(&shared.in_flight).try_acquire_owned().unwrap();
-        let lookups = vec![Lookup::Take(StoreKey::new([1; 32])), Lookup::Get(StoreKey::new([2; 32]))];
-        let answers = shared.ask(Connection::One(connection), permit, lookups, begun.into_std()).await;
-        assert!(answers.answers.is_empty() && !answers.early_data);
-        let waited = begun.elapsed();
-        assert!((BUDGET..BUDGET + Duration::from_millis(3)).contains(&waited), "{waited:?}");
-    }
 }

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use reprise_session::metrics::Counters;
 use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
 use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
@@ -69,6 +70,16 @@ impl Fake {
         // Nothing happens by the clock unless a test says so.
         (config.refresh, config.pause, config.budget, config.start) = (HOUR, HOUR, PATIENCE, PATIENCE);
         config
+    }
+
+    /// Of a store that refuses something: whoever starts anyway does not wait for it.
+    fn unready(&self, change: impl FnOnce(&mut ValkeyConfig)) -> Valkey {
+        let store = self.store(|config| {
+            config.start = Duration::ZERO;
+            change(config);
+        });
+        until("the store was looked at", || store.status().ring.version > 0 || !store.status().refusals.is_empty());
+        store
     }
 
     fn store(&self, change: impl FnOnce(&mut ValkeyConfig)) -> Valkey {
@@ -138,19 +149,22 @@ fn where_another_is_always_first_looking_ends() {
     let store = fake.store(|_| ());
     // It has given up for this hour, and is used all the same.
     assert!(store.is_connected());
-    let (looks, connections) = (fake.count("EVALSHA"), fake.count("connected"));
-    assert!(looks >= 8 && looks <= 8 * connections, "{looks} looks on {connections} connections");
+    // One of them tries whether it may.
+    let (looks, connections) = (fake.count("EVALSHA") - 1, fake.count("connected"));
+    assert_eq!((looks, connections), (8, 1));
     assert!(matches!(wait(take(&store)).answers[..], [(_, Answer::Absent)]));
 }
 
 #[test]
 fn a_master_that_became_a_replica_is_left() {
+    static IS_DEMOTED: AtomicBool = AtomicBool::new(false);
     let fake = Fake::start(|command| match command {
-        "GETDEL" => Some("-READONLY You can't write against a read only replica.\r\n"),
+        "GETDEL" if IS_DEMOTED.load(Ordering::Relaxed) => Some("-READONLY You can't write against a read only replica.\r\n"),
         _ => good(command),
     });
-    let store = fake.store(|_| ());
+    let store = fake.store(|config| config.pause = Duration::from_millis(5));
     let before = fake.count("connected");
+    IS_DEMOTED.store(true, Ordering::Relaxed);
     assert!(wait(take(&store)).answers.is_empty());
     until("it connects again", || fake.count("connected") > before);
 }
@@ -161,7 +175,8 @@ fn a_replica_is_not_used() {
         "ROLE" => Some("*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:1\r\n$9\r\nconnected\r\n:0\r\n"),
         _ => good(command),
     });
-    let store = fake.store(|config| config.start = Duration::from_millis(10));
+    let short = Duration::from_millis(10);
+    let store = fake.store(|config| (config.start, config.pause) = (short, short));
     until("it tries again", || fake.count("ROLE") >= 2);
     assert!(!store.is_connected());
     assert!(matches!(wait(take(&store)).answers[..], [(_, Answer::Unanswered)]));
@@ -170,35 +185,117 @@ fn a_replica_is_not_used() {
 
 #[test]
 fn more_than_the_bound_in_flight_do_not_ask() {
-    let fake = Fake::start(|command| if command == "GETDEL" { None } else { good(command) });
+    static IS_SILENT: AtomicBool = AtomicBool::new(false);
+    let fake = Fake::start(|command| if IS_SILENT.load(Ordering::Relaxed) { None } else { good(command) });
     let store = fake.store(|config| config.in_flight = 2);
+    IS_SILENT.store(true, Ordering::Relaxed);
+    let before = fake.count("GETDEL");
     let (_one, _two, mut three) = (take(&store), take(&store), take(&store));
     let answers = at_once(&mut three).expect("nobody waits who did not ask");
     assert!(matches!(answers.answers[..], [(_, Answer::Unanswered)]));
-    until("two have asked", || fake.count("GETDEL") == 2);
+    until("two have asked", || fake.count("GETDEL") == before + 2);
 }
 
 #[test]
 fn after_failures_in_a_row_nobody_asks() {
     let fake = Fake::start(|command| if command == "GETDEL" { Some("-ERR no\r\n") } else { good(command) });
-    let store = fake.store(|config| config.failures = 2);
-    let before = fake.count("connected");
+    let store = fake.unready(|config| config.failures = 2 + 1);
+    let (before, asked) = (fake.count("connected"), fake.count("GETDEL"));
     for _ in 0..5 {
         wait(take(&store));
     }
-    // It may be the connection that is dead. That there is a new one does not show that the store answers.
-    until("it connects again", || fake.count("connected") > before && store.is_connected());
-    wait(take(&store));
-    assert_eq!(fake.count("GETDEL"), 2);
+    // It is the store that fails, and not the connection. No handshake asks until it answers.
+    assert!(matches!(wait(take(&store)).answers[..], [(_, Answer::Unanswered)]));
+    assert!(store.is_connected() && !store.status().is_asked);
+    assert_eq!((fake.count("GETDEL"), fake.count("connected")), (asked + 2, before));
+}
+
+#[test]
+fn what_the_store_refuses_is_an_error_at_the_start() {
+    let refusals: [(Say, &str); 4] = [
+        (
+            |command| match command {
+                "EVALSHA" => Some("-NOPERM this user has no permissions to run the 'evalsha' command\r\n"),
+                _ => good(command),
+            },
+            "the store refuses EVALSHA: NOPERM this user has no permissions to run the 'evalsha' command; \
+             ACL SETUSER default ~reprise:* +get +getdel +set +evalsha +script|load +time +info +role",
+        ),
+        (
+            |command| match command {
+                "GETDEL" => Some("-ERR unknown command 'GETDEL', with args beginning with: 'reprise:probe' \r\n"),
+                _ => good(command),
+            },
+            "the store refuses GETDEL: ERR unknown command 'GETDEL'; \
+             Redis must be of version 6.2 or later; Valkey of any version will do",
+        ),
+        (
+            |command| match command {
+                "SET" => Some("-OOM command not allowed when used memory > 'maxmemory'.\r\n"),
+                _ => good(command),
+            },
+            "the store refuses SET: OOM command not allowed when used memory > 'maxmemory'.; \
+             the store is full: raise maxmemory, or set maxmemory-policy to volatile-lru",
+        ),
+        (
+            |command| match command {
+                "ROLE" => Some("-NOAUTH Authentication required.\r\n"),
+                _ => good(command),
+            },
+            "the store refuses ROLE: NOAUTH Authentication required.; give a user and a password in its address",
+        ),
+    ];
+    for (say, expected) in refusals {
+        let fake = Fake::start(say);
+        let error = Valkey::start(fake.config()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(fake.count("connected"), 1);
+    }
+}
+
+#[test]
+fn refused_writes_stop_no_reading_and_make_no_connections() {
+    static IS_FULL: AtomicBool = AtomicBool::new(false);
+    let fake = Fake::start(|command| match command {
+        "SET" | "EVALSHA" if IS_FULL.load(Ordering::Relaxed) => Some("-OOM command not allowed\r\n"),
+        _ => good(command),
+    });
+    let counters = Arc::new(Counters::default());
+    let store = fake.store(|config| {
+        config.metrics = counters.clone();
+        config.refresh = Duration::from_millis(5);
+    });
+    let refusing = |operation: &str, value: u8| {
+        let line = format!("reprise_session_store_refusing{{operation=\"{operation}\"}} {value}");
+        counters.render().lines().any(|found| found == line)
+    };
+    IS_FULL.store(true, Ordering::Relaxed);
+    let put = || store.put(StoreKey::new([1; 32]), vec![1; 100], HOUR).is_some();
+    for _ in 0..20 {
+        assert!(put());
+        assert!(matches!(wait(take(&store)).answers[..], [(_, Answer::Absent)]));
+    }
+    until("the refusals are known", || refusing("put", 1) && refusing("ring", 1));
+    let status = store.status();
+    assert!(status.is_connected && status.is_asked && !status.is_healthy(), "{status}");
+    assert!(status.to_string().contains("refused: the store refuses SET: OOM command not allowed;"), "{status}");
+    IS_FULL.store(false, Ordering::Relaxed);
+    until("they are over", || refusing("put", 0) && refusing("ring", 0));
+    assert!(store.status().is_healthy(), "{}", store.status());
+    assert_eq!((fake.count("connected"), store.status().retries), (1, 0));
 }
 
 #[test]
 fn a_full_queue_of_writes_refuses() {
-    let fake = Fake::start(|command| if command == "SET" { None } else { good(command) });
+    static IS_SILENT: AtomicBool = AtomicBool::new(false);
+    let fake =
+        Fake::start(|command| if command == "SET" && IS_SILENT.load(Ordering::Relaxed) { None } else { good(command) });
     // One is refused for its number, the other one for its bytes.
     for (entries, bytes) in [(4, 1 << 20), (1 << 20, 1000)] {
+        IS_SILENT.store(false, Ordering::Relaxed);
         let store = fake.store(|config| (config.queue, config.queue_bytes) = (entries, bytes));
-        let put = |_| store.put(StoreKey::new([1; 32]), vec![1; 100], HOUR);
+        IS_SILENT.store(true, Ordering::Relaxed);
+        let put = |_| store.put(StoreKey::new([1; 32]), vec![1; 100], HOUR).is_some();
         let taken = (0..10_000).map(put).filter(|&is_taken| is_taken).count();
         assert!(taken < 10_000, "{taken}");
     }

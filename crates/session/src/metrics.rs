@@ -4,6 +4,9 @@ use std::fmt::{self, Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustls_pki_types::UnixTime;
+
+use crate::ring::KeyRing;
 use crate::ticket::Refused;
 
 /// How a handshake was, as the server saw it.
@@ -75,6 +78,65 @@ pub enum StoreOperation {
     Fetch,
     /// A batch of writes.
     Put,
+    /// What nodes do to agree on a ring.
+    Ring,
+    /// Finding out which store it is: early data needs to know.
+    Identify,
+}
+
+impl StoreOperation {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 4] = [Self::Fetch, Self::Put, Self::Ring, Self::Identify];
+
+    /// As a label's value: `fetch`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Put => "put",
+            Self::Ring => "ring",
+            Self::Identify => "identify",
+        }
+    }
+}
+
+/// What became of a shared store, whoever asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreEvent {
+    /// There is a connection.
+    Connected,
+    /// There is none any more.
+    Disconnected,
+    /// It does not answer: handshakes do not ask until it does.
+    Paused,
+    /// It answers again.
+    Resumed,
+    /// It failed, and will be tried again after a pause.
+    Retried,
+    /// It refuses this, by an answer.
+    Refused(StoreOperation),
+    /// It does not refuse this any more.
+    Accepted(StoreOperation),
+}
+
+/// A ring as an operator sees it: never its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RingState {
+    /// Its version; 0 is a ring of this node alone, until a shared store has been seen.
+    pub version: u64,
+    /// How many keys it holds.
+    pub keys: usize,
+    /// Since when the key that encrypts does. `None`: none does, and no session is issued.
+    pub since: Option<UnixTime>,
+}
+
+impl RingState {
+    /// That of `ring` at `now`.
+    pub fn of(ring: &KeyRing, now: UnixTime) -> Self {
+        let since = ring.encryption_key(now).map(|key| key.times().not_before);
+        Self { version: ring.version(), keys: ring.keys().count(), since }
+    }
 }
 
 /// Is told what happens; `metrics` and `prometheus` users implement it over their own registry. The names that a scraper
@@ -122,9 +184,14 @@ pub trait Metrics: Debug + Send + Sync {
         let _ = (operation, waited, answered);
     }
 
-    /// The ring in use, when it was last seen to change.
-    fn ring(&self, version: u64, keys: usize) {
-        let _ = (version, keys);
+    /// The state of a shared store changed, or it failed once more.
+    fn store_event(&self, event: StoreEvent) {
+        let _ = event;
+    }
+
+    /// The ring in use, when it was seen to change.
+    fn ring(&self, state: RingState) {
+        let _ = state;
     }
 }
 
@@ -146,10 +213,39 @@ pub mod names {
     pub const STORE_SECONDS: &str = "reprise_session_store_wait_seconds";
     /// A gauge: the longest wait for a store's answer to a ClientHello, in seconds.
     pub const STORE_LONGEST: &str = "reprise_session_store_longest_wait_seconds";
-    /// A gauge: the version of the ring in use.
+    /// A gauge: 1 with a connection to the shared store.
+    pub const STORE_CONNECTED: &str = "reprise_session_store_connected";
+    /// A gauge: 1 while handshakes do not ask the store, since it does not answer.
+    pub const STORE_PAUSED: &str = "reprise_session_store_paused";
+    /// A gauge with a label `operation`: 1 while the store refuses it.
+    pub const STORE_REFUSING: &str = "reprise_session_store_refusing";
+    /// A counter of the pauses that were made because the store failed.
+    pub const STORE_RETRIES: &str = "reprise_session_store_retries";
+    /// A gauge: the version of the ring in use; 0 is one that is not shared yet.
     pub const RING_VERSION: &str = "reprise_session_ring_version";
     /// A gauge: how many keys it holds.
     pub const RING_KEYS: &str = "reprise_session_ring_keys";
+    /// A gauge: 1 while a key of the ring encrypts; without one no session is issued.
+    pub const RING_ENCRYPTS: &str = "reprise_session_ring_encrypts";
+    /// A gauge: since when the key that encrypts does, in seconds since 1970.
+    pub const RING_SINCE: &str = "reprise_session_ring_key_timestamp_seconds";
+
+    /// All of them.
+    pub const ALL: [&str; 13] = [
+        HANDSHAKES,
+        NOT_RESUMED,
+        STORE,
+        STORE_SECONDS,
+        STORE_LONGEST,
+        STORE_CONNECTED,
+        STORE_PAUSED,
+        STORE_REFUSING,
+        STORE_RETRIES,
+        RING_VERSION,
+        RING_KEYS,
+        RING_ENCRYPTS,
+        RING_SINCE,
+    ];
 }
 
 /// Counters in memory, for servers without a registry of their own.
@@ -157,12 +253,17 @@ pub mod names {
 pub struct Counters {
     handshakes: [AtomicU64; HandshakeKind::ALL.len()],
     not_resumed: [AtomicU64; Refused::ALL.len()],
-    /// Fetches answered and not, puts answered and not.
-    store: [[AtomicU64; 2]; 2],
+    /// Of each operation, how many were answered and how many were not.
+    store: [[AtomicU64; 2]; StoreOperation::ALL.len()],
+    refusing: [AtomicU64; StoreOperation::ALL.len()],
     store_nanos: AtomicU64,
     longest_nanos: AtomicU64,
+    connected: AtomicU64,
+    paused: AtomicU64,
+    retries: AtomicU64,
     ring_version: AtomicU64,
     ring_keys: AtomicU64,
+    ring_since: AtomicU64,
 }
 
 impl Counters {
@@ -178,11 +279,7 @@ impl Counters {
 
     /// How many operations a shared store answered, and how many it did not.
     pub fn store_operations(&self, operation: StoreOperation) -> (u64, u64) {
-        let [[fetched, unfetched], [put, unput]] = &self.store;
-        match operation {
-            StoreOperation::Fetch => (load(fetched), load(unfetched)),
-            StoreOperation::Put => (load(put), load(unput)),
-        }
+        self.store.get(operation as usize).map_or((0, 0), |[answered, unanswered]| (load(answered), load(unanswered)))
     }
 
     /// The longest that a handshake waited for a shared store.
@@ -208,8 +305,9 @@ impl Counters {
             writeln!(page, "{}_total{{reason=\"{}\"}} {}", names::NOT_RESUMED, why.label(), self.refused(why))?;
         }
         writeln!(page, "# TYPE {} counter", names::STORE)?;
-        for (operation, label) in [(StoreOperation::Fetch, "fetch"), (StoreOperation::Put, "put")] {
+        for operation in [StoreOperation::Fetch, StoreOperation::Put] {
             let (answered, unanswered) = self.store_operations(operation);
+            let label = operation.label();
             for (count, is_answered) in [(answered, true), (unanswered, false)] {
                 let labels = format_args!("operation=\"{label}\",answered=\"{is_answered}\"");
                 writeln!(page, "{}_total{{{labels}}} {count}", names::STORE)?;
@@ -218,8 +316,23 @@ impl Counters {
         let seconds = |nanos: &AtomicU64| Duration::from_nanos(load(nanos)).as_secs_f64();
         writeln!(page, "# TYPE {0} counter\n{0}_total {1}", names::STORE_SECONDS, seconds(&self.store_nanos))?;
         writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::STORE_LONGEST, seconds(&self.longest_nanos))?;
-        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_VERSION, load(&self.ring_version))?;
-        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_KEYS, load(&self.ring_keys))?;
+        writeln!(page, "# TYPE {} gauge", names::STORE_REFUSING)?;
+        for (operation, refusing) in StoreOperation::ALL.into_iter().zip(&self.refusing) {
+            writeln!(page, "{}{{operation=\"{}\"}} {}", names::STORE_REFUSING, operation.label(), load(refusing))?;
+        }
+        writeln!(page, "# TYPE {0} counter\n{0}_total {1}", names::STORE_RETRIES, load(&self.retries))?;
+        let since = load(&self.ring_since);
+        let gauges = [
+            (names::STORE_CONNECTED, load(&self.connected)),
+            (names::STORE_PAUSED, load(&self.paused)),
+            (names::RING_VERSION, load(&self.ring_version)),
+            (names::RING_KEYS, load(&self.ring_keys)),
+            (names::RING_ENCRYPTS, u64::from(since > 0)),
+            (names::RING_SINCE, since),
+        ];
+        for (name, value) in gauges {
+            writeln!(page, "# TYPE {name} gauge\n{name} {value}")?;
+        }
         writeln!(page, "# EOF")
     }
 }
@@ -242,9 +355,27 @@ impl Metrics for Counters {
         }
     }
 
-    fn ring(&self, version: u64, keys: usize) {
-        self.ring_version.store(version, Ordering::Relaxed);
-        self.ring_keys.store(keys as u64, Ordering::Relaxed);
+    fn store_event(&self, event: StoreEvent) {
+        let set = |gauge: Option<&AtomicU64>, value| {
+            if let Some(gauge) = gauge {
+                gauge.store(value, Ordering::Relaxed);
+            }
+        };
+        match event {
+            StoreEvent::Connected => set(Some(&self.connected), 1),
+            StoreEvent::Disconnected => set(Some(&self.connected), 0),
+            StoreEvent::Paused => set(Some(&self.paused), 1),
+            StoreEvent::Resumed => set(Some(&self.paused), 0),
+            StoreEvent::Retried => count(Some(&self.retries)),
+            StoreEvent::Refused(operation) => set(self.refusing.get(operation as usize), 1),
+            StoreEvent::Accepted(operation) => set(self.refusing.get(operation as usize), 0),
+        }
+    }
+
+    fn ring(&self, state: RingState) {
+        self.ring_version.store(state.version, Ordering::Relaxed);
+        self.ring_keys.store(state.keys as u64, Ordering::Relaxed);
+        self.ring_since.store(state.since.map_or(0, |since| since.as_secs()), Ordering::Relaxed);
     }
 }
 
@@ -260,6 +391,8 @@ fn load(counter: &AtomicU64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -269,7 +402,10 @@ mod tests {
         counters.handshake(HandshakeKind::Ticket);
         counters.not_resumed(Refused::OverCap);
         counters.store(StoreOperation::Fetch, Duration::from_millis(2), false);
-        counters.ring(7, 2);
+        counters.ring(RingState { version: 7, keys: 2, since: Some(crate::at(1000)) });
+        for event in [StoreEvent::Connected, StoreEvent::Retried, StoreEvent::Refused(StoreOperation::Put)] {
+            counters.store_event(event);
+        }
         let page = counters.render();
         for line in [
             "reprise_session_handshakes_total{kind=\"ticket\"} 2",
@@ -277,9 +413,21 @@ mod tests {
             "reprise_session_store_operations_total{operation=\"fetch\",answered=\"false\"} 1",
             "reprise_session_store_longest_wait_seconds 0.002",
             "reprise_session_ring_version 7",
+            "reprise_session_ring_encrypts 1",
+            "reprise_session_ring_key_timestamp_seconds 1000",
+            "reprise_session_store_connected 1",
+            "reprise_session_store_refusing{operation=\"put\"} 1",
+            "reprise_session_store_retries_total 1",
         ] {
             assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
         }
+    }
+
+    #[test]
+    fn every_name_is_on_the_page() {
+        let page = Counters::default().render();
+        let on_page: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+        assert_eq!(BTreeSet::from_iter(on_page), BTreeSet::from(names::ALL));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use aws_lc_rs::digest;
 /// What a session is bound to: a digest of everything that must be the same where it is resumed.
 ///
 /// The adapter for rustls makes it of the certificate, the SNI, the ALPN list, client verification with its CAs and CRLs, and
-/// the versions of the libraries. Without it, a session of one virtual host opens another: CVE-2025-23419 (nginx),
+/// the formats that sessions are written in: of configuration, never of a build. Versions and suites need not be part of it:
+/// they are negotiated anew, and a session of others is not resumed. Without a policy, a session of one virtual host opens another: CVE-2025-23419 (nginx),
 /// CVE-2025-23048 (Apache), CVE-2025-68121 (Go).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Policy([u8; 32]);

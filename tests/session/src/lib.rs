@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 pub mod client;
+pub mod closed_loop;
 pub mod fleet;
 pub mod process;
 pub mod proxy;

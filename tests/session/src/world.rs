@@ -65,7 +65,7 @@ impl World {
             if self.resumed(&sessions) == self.nodes.len() {
                 return;
             }
-            assert!(Instant::now() < end, "it does not recover");
+            assert!(Instant::now() < end, "it does not recover: {}", self.fleet.ask(&self.nodes[0], "/status"));
         }
     }
 

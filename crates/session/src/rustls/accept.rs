@@ -6,20 +6,34 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use rustls::{ServerConnection, StreamOwned};
+use rustls::{ServerConnection, Stream};
 
-use super::server::ResumingServer;
+use super::server::{ResumingServer, Watch};
 use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
 use crate::store::Answers;
 
+/// A connection over a blocking stream, as [`ResumingServer::accept`] makes it. Reading gives early data first: whoever must know
+/// what a request came with asks [`TlsStream::is_early`].
+#[derive(Debug)]
+pub struct TlsStream<S> {
+    /// The TLS side.
+    pub conn: ServerConnection,
+    /// The stream below it.
+    pub sock: S,
+    watch: Watch,
+}
+
 impl ResumingServer {
     /// Does the handshake of one connection over a blocking stream. How long it may take is the stream's timeouts'
-    /// business; the shared store adds at most its own budget.
+    /// business; the shared store adds at most its own budget, before the handshake and before its tickets.
+    ///
+    /// Where early data is accepted, this returns before the client's Finished, so that what the client sent first is read and
+    /// answered one round trip earlier.
     ///
     /// # Errors
     /// What the stream or the handshake failed with, as rustls' own streams say it; a ClientHello that is too long. The client
     /// has then been sent the alert.
-    pub fn accept<S: Read + Write>(&self, mut stream: S) -> io::Result<StreamOwned<ServerConnection, S>> {
+    pub fn accept<S: Read + Write>(&self, mut stream: S) -> io::Result<TlsStream<S>> {
         let (received, offered, answers) = match self.look_ahead() {
             Some(ahead) => {
                 let (received, offered) = read_hello(&mut stream, ahead)?;
@@ -29,25 +43,84 @@ impl ResumingServer {
             None => (Vec::new(), ResumptionOffer::default(), Answers::default()),
         };
         let (config, watch) = self.connection(&offered, answers);
-        let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
+        let conn = ServerConnection::new(config).map_err(io::Error::other)?;
+        let mut tls = TlsStream { conn, sock: stream, watch };
         let mut unread = &received[..];
         while !unread.is_empty() {
-            connection.read_tls(&mut unread)?;
-            if let Err(error) = connection.process_new_packets() {
-                // The alert.
-                let _ = connection.write_tls(&mut stream);
-                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            tls.conn.read_tls(&mut unread)?;
+            tls.open()?;
+        }
+        tls.send()?;
+        while tls.conn.is_handshaking() && tls.conn.early_data().is_none() {
+            tls.step()?;
+        }
+        tls.watch.completed(&mut tls.conn);
+        Ok(tls)
+    }
+}
+
+impl<S: Read + Write> TlsStream<S> {
+    /// Whether the handshake is not done yet: what is read came before it, and what was sent may be a replay where single use
+    /// is not certain. It is, unless the caller's own store says otherwise.
+    pub fn is_early(&self) -> bool {
+        self.conn.is_handshaking()
+    }
+
+    /// One read of the handshake, and what there is to say to it.
+    fn step(&mut self) -> io::Result<()> {
+        if self.conn.read_tls(&mut self.sock)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.open()?;
+        self.send()
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        self.conn.process_new_packets().map(drop).map_err(|error| {
+            // The alert.
+            let _ = self.conn.write_tls(&mut self.sock);
+            io::Error::new(io::ErrorKind::InvalidData, error)
+        })
+    }
+
+    /// Sends what there is, once the shared store has the sessions among it.
+    fn send(&mut self) -> io::Result<()> {
+        if let Some(written) = self.watch.written() {
+            wait(written);
+        }
+        while self.conn.wants_write() {
+            self.conn.write_tls(&mut self.sock)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Read + Write> Read for TlsStream<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let early = self.conn.early_data().map_or(Ok(0), |mut early| early.read(buffer))?;
+            if early > 0 || buffer.is_empty() {
+                return Ok(early);
             }
+            if !self.conn.is_handshaking() {
+                return Stream::new(&mut self.conn, &mut self.sock).read(buffer);
+            }
+            self.step()?;
         }
-        while connection.is_handshaking() {
-            connection.complete_io(&mut stream)?;
-        }
-        // Tickets follow the handshake.
-        while connection.wants_write() {
-            connection.write_tls(&mut stream)?;
-        }
-        watch.completed(&mut connection);
-        Ok(StreamOwned::new(connection, stream))
+    }
+}
+
+impl<S: Read + Write> Write for TlsStream<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Before the client's Finished too: rustls sends it at once, or keeps it where clients must prove who they are.
+        let written = self.conn.writer().write(bytes)?;
+        self.send()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()?;
+        self.sock.flush()
     }
 }
 

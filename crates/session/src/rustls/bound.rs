@@ -1,15 +1,17 @@
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustls::ServerConfig;
 use rustls::sign::CertifiedKey;
 
 use super::certificate::Certificates;
 use super::client_auth::ClientAuth;
+use super::format;
 use super::resumption::{Settings, Store};
-use crate::policy::{Policy, PolicyBuilder};
+use crate::metrics::RingState;
+use crate::policy::Policy;
 
 /// For how many pairs of certificate and name the policy is remembered.
 const MOST_POLICIES: usize = 64;
@@ -27,12 +29,13 @@ pub(super) struct Bound {
     /// What certificate and name came to, the newest last.
     policies: RwLock<VecDeque<Known>>,
     only_tls12: AtomicBool,
-    ring_version: AtomicU64,
+    /// What the metrics were told of the ring.
+    told_ring: Mutex<Option<RingState>>,
 }
 
 impl Bound {
     pub(super) fn new(config: Arc<ServerConfig>, client_auth: &ClientAuth, settings: Arc<Settings>) -> Self {
-        let base = versions(env!("CARGO_PKG_VERSION"), env!("REPRISE_RUSTLS_VERSION"))
+        let base = format::policy()
             .list("alpn", config.alpn_protocols.iter().map(Vec::as_slice))
             .field("client auth", client_auth.identity().as_bytes())
             .field("context", &settings.context)
@@ -45,7 +48,7 @@ impl Bound {
             certificates,
             policies: RwLock::default(),
             only_tls12: AtomicBool::new(false),
-            ring_version: AtomicU64::new(0),
+            told_ring: Mutex::default(),
         }
     }
 
@@ -83,36 +86,18 @@ impl Bound {
             _ => return,
         };
         let Some(now) = self.settings.clock.current_time() else { return };
-        let ring = ring.load(now);
-        if self.ring_version.swap(ring.version(), Ordering::Relaxed) != ring.version() {
-            self.settings.metrics.ring(ring.version(), ring.keys().count());
+        let state = RingState::of(&ring.load(now), now);
+        let mut told = self.told_ring.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != Some(state) {
+            *told = Some(state);
+            drop(told);
+            self.settings.metrics.ring(state);
         }
     }
-}
-
-/// A session's content is in rustls' own encoding, and its times are in this library's.
-fn versions(own: &str, rustls: &str) -> PolicyBuilder {
-    PolicyBuilder::new().field("version", own.as_bytes()).field("rustls", rustls.as_bytes())
 }
 
 impl fmt::Debug for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bound").field("base", &self.base).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nodes_of_other_versions_share_nothing() {
-        let policies = [("1.0.0", "0.23.46"), ("1.0.1", "0.23.46"), ("1.0.0", "0.23.47")];
-        let [same, own, rustls] = policies.map(|(own, rustls)| versions(own, rustls).build());
-        assert!(same != own && same != rustls && own != rustls);
-        // In the checkout the lock file says which; in an archive nobody does.
-        let is_archive = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo_vcs_info.json").exists();
-        let said = if is_archive { "of the build at " } else { "0.23." };
-        assert!(env!("REPRISE_RUSTLS_VERSION").starts_with(said), "{}", env!("REPRISE_RUSTLS_VERSION"));
     }
 }

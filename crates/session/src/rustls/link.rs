@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
 use crate::rotation::after;
-use crate::store::{Answer, Answers, LocalStore, StoreKey, StoredState};
+use crate::store::{Answer, Answers, LocalStore, StoreKey, StoredState, Written};
 use crate::ticket::{self, Refused, SealPurpose, Times};
 
 /// rustls asks in this order: which certificate, then whether what the client offers can be opened, then for something to
@@ -37,6 +37,8 @@ struct State {
     /// Why the first one offered was refused.
     refused: Option<Refused>,
     opened_ticket: bool,
+    /// What was put into the shared store and has not been waited for.
+    written: Vec<Written>,
 }
 
 impl Link {
@@ -48,6 +50,7 @@ impl Link {
             answers: answers.answers,
             refused: None,
             opened_ticket: false,
+            written: Vec::new(),
         };
         Self { bound, offers_tls13, state: Mutex::new(state) }
     }
@@ -60,6 +63,11 @@ impl Link {
     /// Whether a ticket was opened, rather than a stored session found.
     pub(super) fn opened_ticket(&self) -> bool {
         self.state().opened_ticket
+    }
+
+    /// What was put since the last time.
+    pub(super) fn take_written(&self) -> Vec<Written> {
+        std::mem::take(&mut self.state().written)
     }
 
     pub(super) fn bound(&self) -> &Bound {
@@ -120,7 +128,8 @@ impl Link {
         let key = StoreKey::of(id);
         self.attempt(|state, policy, now| {
             let Store::Shared { ring, .. } = &self.settings().store else { return Err(Refused::Absent) };
-            let index = state.answers.iter().position(|(found, _)| *found == key).ok_or(Refused::Absent)?;
+            // Only a store that answered can say that there is none.
+            let index = state.answers.iter().position(|(found, _)| *found == key).ok_or(Refused::Unanswered)?;
             let sealed = match state.answers.get(index) {
                 Some((_, Answer::Found(sealed))) if keep => sealed.clone(),
                 Some((_, Answer::Found(_))) => match state.answers.swap_remove(index).1 {
@@ -201,7 +210,9 @@ impl StoresServerSessions for Link {
             Store::Shared { store, ring } => {
                 let key = StoreKey::of(&key);
                 let Some(entry) = self.seal(ring, SealPurpose::Entry(&key), &value) else { return false };
-                store.put(key, entry, self.settings().limits.lifetime)
+                let Some(written) = store.put(key, entry, self.settings().limits.lifetime) else { return false };
+                self.state().written.push(written);
+                true
             }
         }
     }

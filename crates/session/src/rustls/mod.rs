@@ -8,12 +8,14 @@ mod accept;
 mod bound;
 mod certificate;
 mod client_auth;
+mod format;
 mod link;
 mod resumption;
 mod server;
 #[cfg(feature = "tokio")]
 mod tokio;
 
+pub use accept::TlsStream;
 pub use certificate::CertificateBinding;
 pub use client_auth::ClientAuth;
 pub use resumption::{Resumption, ResumptionBuilder, ResumptionError};

@@ -9,12 +9,13 @@ use super::link::Link;
 use super::resumption::{Resumption, Settings, Store};
 use crate::hello::{LookAhead, ResumptionOffer};
 use crate::metrics::HandshakeKind;
-use crate::store::{Answers, Fetch};
+use crate::store::{Answers, Fetch, Written};
 
 /// A rustls configuration whose sessions are resumed as a [`Resumption`] says. Cheap to clone.
 ///
 /// Blocking servers call [`ResumingServer::accept`], those on tokio `ResumingServer::accept_tokio` (feature `tokio`). Others
-/// do the same by hand: [`ResumingServer::look_ahead`], [`ResumingServer::fetch`], [`ResumingServer::connection`].
+/// do the same by hand: [`ResumingServer::look_ahead`], [`ResumingServer::fetch`], [`ResumingServer::connection`],
+/// [`Watch::written`].
 #[derive(Clone, Debug)]
 pub struct ResumingServer {
     pub(super) config: Arc<ServerConfig>,
@@ -75,6 +76,8 @@ impl ResumingServer {
         if matches!(bound.settings.store, Store::Shared { .. }) && !answers.early_data {
             config.max_early_data_size = 0;
         }
+        // Or else what was sent early would be answered no earlier.
+        config.send_half_rtt_data |= config.max_early_data_size > 0;
         let link = Arc::new(Link::new(Arc::clone(bound), answers, offered.tls13));
         config.cert_resolver = Arc::clone(&link) as _;
         config.ticketer = Arc::clone(&link) as _;
@@ -83,15 +86,29 @@ impl ResumingServer {
     }
 }
 
-/// Waits for the end of one connection's handshake, for the metrics.
+/// Follows one connection's handshake: what it wrote to the shared store, and its end, for the metrics.
 #[derive(Debug)]
 #[must_use = "without `completed` the metrics do not know the handshake"]
 pub struct Watch(Option<Arc<Link>>);
 
 impl Watch {
+    /// Ends when the shared store has the sessions that this connection issued so far, or is not to be waited for. Wait for it
+    /// before what the connection has to say is sent: a client that comes back at once then finds its session. `None`: there
+    /// is nothing to wait for.
+    pub fn written(&self) -> Option<Written> {
+        let written = self.0.as_ref()?.take_written();
+        (!written.is_empty()).then(|| {
+            Box::pin(async move {
+                for each in written {
+                    each.await;
+                }
+            }) as Written
+        })
+    }
+
     /// The handshake is done.
-    pub fn completed(self, connection: &mut ServerConnection) {
-        let Some(link) = self.0 else { return };
+    pub fn completed(&self, connection: &mut ServerConnection) {
+        let Some(link) = &self.0 else { return };
         let resumed = connection.handshake_kind() == Some(Rustls::Resumed);
         let metrics = &link.bound().settings.metrics;
         link.bound().tell_ring();
@@ -102,6 +119,7 @@ impl Watch {
             _ => HandshakeKind::Ticket,
         });
         if !resumed && let Some(why) = link.refused() {
+            tracing::debug!(target: "reprise_session", reason = why.label(), "a session that was offered is not resumed");
             metrics.not_resumed(why);
         }
     }

@@ -9,4 +9,4 @@ mod shared;
 pub use limits::StoreLimits;
 pub use local::LocalStore;
 pub use shard::StoredState;
-pub use shared::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
+pub use shared::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey, Written};

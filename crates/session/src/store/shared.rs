@@ -86,15 +86,19 @@ pub enum Answer {
 /// Answers that are on their way.
 pub type Fetch = Pin<Box<dyn Future<Output = Answers> + Send>>;
 
+/// An entry that is on its way: ends when the store has it, or is not to be waited for. Dropping it changes nothing.
+pub type Written = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A store that all nodes share. It sees sealed entries only.
 ///
-/// An outage costs speed, never a handshake: neither method blocks, and [`SharedStore::fetch`] ends within the store's own
+/// An outage costs speed, never a handshake: neither method blocks, and what they return ends within the store's own
 /// budget whatever the store does. It must make progress without being polled by a runtime of its own, so that
 /// blocking servers can wait for it too.
 pub trait SharedStore: Debug + Send + Sync {
     /// Looks up what a ClientHello offers, at most five keys.
     fn fetch(&self, lookups: Vec<Lookup>) -> Fetch;
 
-    /// Stores an entry for `lifetime`, later. Returns whether it will be tried: a full queue refuses.
-    fn put(&self, key: StoreKey, entry: Vec<u8>, lifetime: Duration) -> bool;
+    /// Stores an entry for `lifetime`. A client gets the session once this has ended: one that comes back at once finds it.
+    /// `None` if it will not be tried: a full queue refuses.
+    fn put(&self, key: StoreKey, entry: Vec<u8>, lifetime: Duration) -> Option<Written>;
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reprise_session::ResumptionOffer;
 use reprise_session::rustls::{ClientAuth, ResumingServer};
-use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
+use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey, Written};
 use reprise_session::ticket::Refused;
 use rustls::{HandshakeKind, ServerConnection};
 
@@ -34,9 +34,9 @@ impl SharedStore for Table {
         Box::pin(std::future::ready(Answers::new(answers).early_data(true)))
     }
 
-    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> bool {
+    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> Option<Written> {
         self.0.lock().unwrap().insert(key, entry);
-        true
+        Some(Box::pin(std::future::ready(())))
     }
 }
 

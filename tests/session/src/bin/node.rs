@@ -1,6 +1,6 @@
 //! One node: a small HTTPS server that resumes sessions as it is told. `session-node name=value…` prints its address.
 //!
-//! Requests: `/metrics` is the page for a scraper, `/failed` how many handshakes failed, anything else says how this one was.
+//! Requests: `/metrics` is the page for a scraper, `/status` the store's, `/failed` how many handshakes failed, anything else says how this one was.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_session::metrics::Counters;
-use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
+use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, TlsStream};
 use reprise_session::store::{LocalStore, StoreLimits};
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
@@ -31,12 +31,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let settings = Settings::read()?;
     let counters = Arc::new(Counters::default());
-    let node = Arc::new(Node {
-        server: settings.server(&counters)?,
-        counters,
-        failed: AtomicU64::new(0),
-        name: std::process::id().to_string(),
-    });
+    let (server, store) = settings.server(&counters)?;
+    let node = Arc::new(Node { server, store, counters, failed: AtomicU64::new(0), name: std::process::id().to_string() });
     let listener = listen(settings.text("listen").unwrap_or("127.0.0.1:0").parse()?)?;
     println!("{}", listener.local_addr()?);
     // Whoever started this node holds its input open, and is gone when that ends.
@@ -81,7 +77,7 @@ impl Settings {
         Ok(self.text(name).map_or(Ok(default), str::parse)?)
     }
 
-    fn server(&self, counters: &Arc<Counters>) -> Result<ResumingServer> {
+    fn server(&self, counters: &Arc<Counters>) -> Result<(ResumingServer, Option<Valkey>)> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let client_auth = match self.text("client-ca") {
             Some(path) => {
@@ -99,7 +95,8 @@ impl Settings {
         let mut config = client_auth.apply(builder).with_single_cert(chain, key)?;
         config.max_early_data_size = u32::try_from(self.number("early", 0)?)?;
         config.send_tls13_tickets = usize::try_from(self.number("tickets", 2)?)?;
-        Ok(ResumingServer::new(config, &client_auth, &self.resumption(counters)?)?)
+        let (resumption, store) = self.resumption(counters)?;
+        Ok((ResumingServer::new(config, &client_auth, &resumption)?, store))
     }
 
     /// From a file or from an environment variable.
@@ -110,7 +107,8 @@ impl Settings {
         })
     }
 
-    fn resumption(&self, counters: &Arc<Counters>) -> Result<Resumption> {
+    /// With the store, which keeps the ring for as long as it lives.
+    fn resumption(&self, counters: &Arc<Counters>) -> Result<(Resumption, Option<Valkey>)> {
         let lifetime = Duration::from_secs(self.number("lifetime", 600)?);
         let chain = Duration::from_secs(self.number("chain", 86_400)?);
         let clock = Arc::new(Skewed(self.text("skew").map_or(Ok(0), str::parse)?));
@@ -119,7 +117,7 @@ impl Settings {
             .metrics(Arc::clone(counters) as _)
             .clock(Arc::clone(&clock) as _);
         let Some(url) = self.text("store") else {
-            return Ok(match self.required("means")? {
+            let resumption = match self.required("means")? {
                 "off" => Resumption::off(),
                 _ => {
                     let mut seed = [0; 16];
@@ -127,7 +125,8 @@ impl Settings {
                     let limits = StoreLimits::new(100_000, 1 << 26);
                     builder.local_store(Arc::new(LocalStore::new(limits, seed))).build()?
                 }
-            });
+            };
+            return Ok((resumption, None));
         };
         let rotation =
             Rotation::new(lifetime)?.with_period(Duration::from_secs(self.number("period", lifetime.as_secs())?))?;
@@ -140,21 +139,23 @@ impl Settings {
         let mut config = ValkeyConfig::new(topology, rotation, self.sealing_keys()?)
             .clock(clock)
             .metrics(Arc::clone(counters) as _)
-            .budget(Duration::from_millis(self.number("budget", 2)?))
             .refresh(Duration::from_millis(self.number("refresh", 200)?))
             .window(Duration::from_secs(self.number("window", 120)?));
+        if let Some(start) = self.text("start") {
+            config = config.start(Duration::from_millis(start.parse()?));
+        }
+        if let Some(budget) = self.text("budget") {
+            config = config.budget(Duration::from_millis(budget.parse()?));
+        }
         if let Some(path) = self.text("store-ca") {
             config = config.ca(std::fs::read(path)?);
         }
         let (store, ring) = Valkey::start(config)?;
-        Ok(match self.required("means")? {
-            // The ring is kept by the store's thread, for as long as the process lives.
-            "tickets" => {
-                std::mem::forget(store);
-                builder.tickets(ring).build()?
-            }
-            _ => builder.shared_store(Arc::new(store), ring).build()?,
-        })
+        let resumption = match self.required("means")? {
+            "tickets" => builder.tickets(ring).build()?,
+            _ => builder.shared_store(Arc::new(store.clone()), ring).build()?,
+        };
+        Ok((resumption, Some(store)))
     }
 }
 
@@ -171,6 +172,7 @@ impl TimeProvider for Skewed {
 
 struct Node {
     server: ResumingServer,
+    store: Option<Valkey>,
     counters: Arc<Counters>,
     failed: AtomicU64,
     name: String,
@@ -183,19 +185,12 @@ impl Node {
             self.failed.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let mut request = Vec::new();
-        if let Some(mut early) = tls.conn.early_data() {
-            let _ = early.read_to_end(&mut request);
-        }
         // Clients may close as they like.
-        let _ = self.answer(&mut tls, request);
+        let _ = self.answer(&mut tls);
     }
 
-    fn answer<S: Read + Write>(
-        &self,
-        tls: &mut rustls::StreamOwned<rustls::ServerConnection, S>,
-        mut request: Vec<u8>,
-    ) -> io::Result<()> {
+    fn answer<S: Read + Write>(&self, tls: &mut TlsStream<S>) -> io::Result<()> {
+        let mut request = Vec::new();
         loop {
             while !request.ends_with(b"\r\n\r\n") {
                 let mut buffer = [0; 2048];
@@ -207,6 +202,7 @@ impl Node {
             let text = String::from_utf8_lossy(&request).into_owned();
             let body = match text.split(' ').nth(1) {
                 Some("/metrics") => self.counters.render(),
+                Some("/status") => self.store.as_ref().map(|store| store.status().to_string()).unwrap_or_default(),
                 Some("/failed") => self.failed.load(Ordering::Relaxed).to_string(),
                 _ => format!("node={} kind={:?}\n", self.name, tls.conn.handshake_kind()),
             };

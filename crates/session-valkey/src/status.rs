@@ -1,0 +1,153 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use reprise_session::metrics::{Metrics, RingState, StoreEvent, StoreOperation};
+
+use crate::refusal::Refusal;
+
+/// How a store is, for a health endpoint: its `Display` has a line for each thing that is known.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StoreStatus {
+    /// Whether there is a connection.
+    pub is_connected: bool,
+    /// Whether handshakes ask; they do not while the store does not answer.
+    pub is_asked: bool,
+    /// What the store refuses now.
+    pub refusals: Vec<Refusal>,
+    /// What failed last, and when; it may be over long since.
+    pub last_error: Option<(SystemTime, String)>,
+    /// How many pauses were made because the store failed.
+    pub retries: u64,
+    /// The ring in use.
+    pub ring: RingState,
+    /// For how long the key that encrypts has done so, by this node's clock.
+    pub ring_age: Option<Duration>,
+}
+
+impl StoreStatus {
+    /// Whether all is well: sessions are issued and shared.
+    pub fn is_healthy(&self) -> bool {
+        self.is_connected && self.is_asked && self.refusals.is_empty() && self.ring.version > 0 && self.ring.since.is_some()
+    }
+}
+
+impl fmt::Display for StoreStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let connection = match (self.is_connected, self.is_asked) {
+            (false, _) => "not connected",
+            (true, false) => "connected, and does not answer",
+            (true, true) => "connected",
+        };
+        writeln!(f, "store: {connection}")?;
+        for refusal in &self.refusals {
+            writeln!(f, "refused: {refusal}")?;
+        }
+        if let Some((when, error)) = &self.last_error {
+            let ago = when.elapsed().unwrap_or_default().as_secs();
+            writeln!(f, "last error: {error}, {ago} s ago")?;
+        }
+        writeln!(f, "retries: {}", self.retries)?;
+        let RingState { version, keys, .. } = self.ring;
+        let shared = if version == 0 { "of this node alone" } else { "shared" };
+        match self.ring_age {
+            Some(age) => writeln!(f, "ring: {shared}, version {version}, {keys} keys, encrypts for {} s", age.as_secs()),
+            None => {
+                writeln!(f, "ring: {shared}, version {version}, {keys} keys, none of which encrypts: no sessions are issued")
+            }
+        }
+    }
+}
+
+/// What is known of the store, and who is told when it changes.
+pub(crate) struct Journal {
+    metrics: Arc<dyn Metrics>,
+    is_connected: AtomicBool,
+    retries: AtomicU64,
+    refusals: Mutex<BTreeMap<&'static str, Refusal>>,
+    last_error: Mutex<Option<(SystemTime, String)>>,
+}
+
+impl Journal {
+    pub(crate) fn new(metrics: Arc<dyn Metrics>) -> Self {
+        let (refusals, last_error) = Default::default();
+        Self { metrics, is_connected: AtomicBool::new(false), retries: AtomicU64::new(0), refusals, last_error }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.is_connected.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        lock(&self.refusals).values().cloned().collect()
+    }
+
+    pub(crate) fn last_error(&self) -> Option<(SystemTime, String)> {
+        lock(&self.last_error).clone()
+    }
+
+    pub(crate) fn connected(&self) {
+        self.is_connected.store(true, Ordering::Relaxed);
+        tracing::info!("connected to the session store");
+        self.metrics.store_event(StoreEvent::Connected);
+    }
+
+    pub(crate) fn disconnected(&self) {
+        self.is_connected.store(false, Ordering::Relaxed);
+        self.metrics.store_event(StoreEvent::Disconnected);
+    }
+
+    /// Something failed; a line for the log where that is news.
+    pub(crate) fn failed(&self, error: String) {
+        let mut last = lock(&self.last_error);
+        if last.as_ref().is_none_or(|(_, before)| *before != error) {
+            tracing::warn!(error, "the session store fails: clients make full handshakes");
+        }
+        *last = Some((SystemTime::now(), error));
+    }
+
+    /// Handshakes do not ask any more, or ask again.
+    pub(crate) fn paused(&self, is_paused: bool) {
+        if is_paused {
+            tracing::warn!("the session store does not answer: handshakes do not ask until it does");
+        } else {
+            tracing::info!("the session store answers again");
+        }
+        self.metrics.store_event(if is_paused { StoreEvent::Paused } else { StoreEvent::Resumed });
+    }
+
+    /// A pause is made before the next try.
+    pub(crate) fn retried(&self) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+        self.metrics.store_event(StoreEvent::Retried);
+    }
+
+    /// The store refused a command.
+    pub(crate) fn refused(&self, operation: StoreOperation, refusal: Refusal) {
+        let text = refusal.to_string();
+        if lock(&self.refusals).insert(refusal.command, refusal).is_none() {
+            tracing::error!("{text}");
+            self.metrics.store_event(StoreEvent::Refused(operation));
+        }
+        *lock(&self.last_error) = Some((SystemTime::now(), text));
+    }
+
+    /// The store accepted it.
+    pub(crate) fn accepted(&self, operation: StoreOperation, command: &'static str) {
+        if lock(&self.refusals).remove(command).is_some() {
+            tracing::info!("the session store accepts {command} again");
+            self.metrics.store_event(StoreEvent::Accepted(operation));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
