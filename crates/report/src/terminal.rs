@@ -47,7 +47,9 @@ pub(crate) fn render(page: &Page, style: Style) -> String {
             out.push('\n');
         }
         match block {
-            Block::Heading(text) => line(&mut out, &style.paint(TITLE, &visible(text))),
+            Block::Heading(text) => {
+                wrapped(text, "", "  ", style).iter().for_each(|text| line(&mut out, &style.paint(TITLE, text)));
+            }
             Block::Facts(facts) => facts.iter().for_each(|fact| self::fact(&mut out, fact, facts, style)),
             Block::Table(table) => out.push_str(&table::render(table, style)),
             Block::Ladder(ladder) => out.push_str(&ladder::render(ladder, style)),
@@ -66,13 +68,14 @@ pub(crate) fn render(page: &Page, style: Style) -> String {
 }
 
 /// Whether a block stands directly below the one before it: facts below the title, a table below its heading, a sentence
-/// below a sentence.
+/// below a sentence, an aside below another.
 fn belongs_to(previous: Option<&Block>, block: &Block) -> bool {
     matches!(
         (previous, block),
         (None, Block::Facts(_))
             | (Some(Block::Heading(_)), Block::Table(_) | Block::Facts(_))
             | (Some(Block::Paragraph(_)), Block::Paragraph(_))
+            | (Some(Block::Aside(_)), Block::Aside(_))
     )
 }
 

@@ -12,7 +12,7 @@ use crate::document::Shown;
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
-/// All that is shown of a diagnosis. Each experiment has its row only where it was asked for.
+/// All that is shown of a diagnosis: what it comes to, then the findings. Each experiment has its row only where it was asked for.
 pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     let mut blocks: Vec<Block> = document.fleet.iter().flat_map(|it| fleet(it, shown)).collect();
     if document.targets.len() > 1 {
@@ -24,9 +24,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     blocks.extend(left_out(findings(), shown));
     if findings().any(|finding| shown.shows(finding)) {
         blocks.push(Block::Aside(
-            "reprise explain ID shows more about a finding: how to confirm it, what it \
-            costs"
-                .to_owned(),
+            "reprise explain ID says more about a finding: how to confirm it, what fixes it in other software".to_owned(),
         ));
     }
     blocks.extend(conditions(&document.conditions));
@@ -66,7 +64,8 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("{}: {}", target.target, target.verdict))];
     let address = target.address.as_ref().map(|address| Fact::new("address", asked(address, &target.other_addresses)));
     let software = target.software.as_ref().map(|software| Fact::new("software", software));
-    let facts: Vec<Fact> = address.into_iter().chain(software).collect();
+    let resumed = (!target.matrix.is_empty()).then(|| Fact::new("resumed", resumed(&target.matrix)));
+    let facts: Vec<Fact> = address.into_iter().chain(software).chain(resumed).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
@@ -76,9 +75,6 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(items(&worst_first(target), target.software.as_deref(), shown));
     blocks.extend(chart(target).map(Block::Chart));
-    if !target.matrix.is_empty() {
-        blocks.push(Block::Table(matrix(&target.matrix)));
-    }
     blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
     blocks.extend(target.warnings.iter().map(Block::warning));
     if shown.experiments && !target.experiments.is_empty() {
@@ -154,22 +150,17 @@ fn chart(target: &Diagnosis) -> Option<Chart> {
 /// Connections on which nothing was varied.
 const PLAIN: &str = "nothing varied";
 
-/// What each mechanism came to under each version.
-fn matrix(records: &[MechanismRecord]) -> Table {
-    Rows::of(records)
-        .words("version", |it| it.asked.tls.to_string())
-        .words("mechanism", |it| it.asked.kind.name())
-        .words("given", |it| if it.given { "yes" } else { "no" })
-        .words("resumed", |it| match it.offered {
-            0 => "not tried".to_owned(),
-            offered => format!("{} of {offered}", it.resumed),
-        })
-        .toned(|it| match it.offered {
-            0 => Tone::Quiet,
-            offered if it.resumed < offered => Tone::Warning,
-            _ => Tone::Plain,
-        })
-        .table()
+/// What each mechanism came to under each version, in one line.
+fn resumed(records: &[MechanismRecord]) -> String {
+    let of = |it: &MechanismRecord| {
+        let came_to = match (it.offered, it.given) {
+            (0, false) => "not given".to_owned(),
+            (0, true) => "not tried".to_owned(),
+            (offered, _) => format!("{} of {offered}", it.resumed),
+        };
+        format!("{} {} {came_to}", it.asked.tls, it.asked.kind)
+    };
+    records.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// What was tried, what it took and what it came to, in the order of time.

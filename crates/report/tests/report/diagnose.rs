@@ -158,7 +158,10 @@ fn the_page_says_the_worst_first_and_what_fixes_it() {
         ),
         "{page}"
     );
-    assert!(in_order(&page, &["mechanism", "TLS 1.2  id", "1 of 4", "not tried", "42 connections in 1.2 s"]), "{page}");
+    assert!(
+        in_order(&page, &["resumed  TLS 1.2 id 1 of 4, TLS 1.2 ticket not given", "fault", "42 connections in 1.2 s"]),
+        "{page}"
+    );
     assert!(!page.contains("target  "), "one target has no summary: {page}");
 }
 
@@ -197,8 +200,12 @@ fn a_known_software_is_shown_its_own_remedies() {
     let has = |page: &str| [page.contains("nginx: "), page.contains("HAProxy: ")];
     assert_eq!(has(&page(Some("nginx/1.22.1"), false)), [true, false]);
     assert_eq!(has(&page(Some("nginx/1.22.1"), true)), [true, true]);
-    assert_eq!(has(&page(None, false)), [true, true]);
-    assert_eq!(has(&page(Some("nobody's server"), false)), [true, true]);
+    assert_eq!(has(&page(None, true)), [true, true]);
+    for unknown in [None, Some("nobody's server")] {
+        let page = page(unknown, false);
+        assert!(in_order(&page, &["nginx: ", " more: -v, or reprise explain not-offered"]), "{page}");
+        assert!(!page.contains("GnuTLS: "), "the most common ones alone: {page}");
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
 };
 use reprise_report::terminal::Style;
 use reprise_report::{Document, Format, Report};
@@ -20,8 +21,24 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The documents in `documents/`.
-const DOCUMENTS: [&str; 11] =
-    ["away", "board", "compare", "lab", "layers", "load", "mutual", "nginx", "refused", "sampled", "ticket-refused"];
+const DOCUMENTS: [&str; 16] = [
+    "away",
+    "board",
+    "compare",
+    "diagnose-client",
+    "diagnose-haproxy",
+    "diagnose-nginx",
+    "diagnose-nodes",
+    "diagnose-openssl",
+    "lab",
+    "layers",
+    "load",
+    "mutual",
+    "nginx",
+    "refused",
+    "sampled",
+    "ticket-refused",
+];
 
 fn terminal<'a>(report: impl Into<Report<'a>>, style: Style) -> String {
     report.into().terminal(style)
@@ -45,6 +62,7 @@ fn with<R>(value: Value, make: impl FnOnce(Document<'_>) -> R) -> Option<R> {
         MeasureDocument::SCHEMA => make(Document::Measure(&serde_json::from_value(value).ok()?)),
         LabDocument::SCHEMA => make(Document::Lab(&serde_json::from_value(value).ok()?)),
         TraceDocument::SCHEMA => make(Document::Trace(&serde_json::from_value(value).ok()?)),
+        DiagnoseDocument::SCHEMA => make(Document::Diagnose(&serde_json::from_value(value).ok()?)),
         LoadDocument::SCHEMA => make(Document::Load(&serde_json::from_value(value).ok()?)),
         CompareDocument::SCHEMA => make(Document::Compare(&serde_json::from_value(value).ok()?)),
         LayersDocument::SCHEMA => make(Document::Layers(&serde_json::from_value(value).ok()?)),

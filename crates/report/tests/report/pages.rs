@@ -63,6 +63,17 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn a_diagnosis_of_one_target_fits_a_screen() {
+    let diagnosed: Vec<&str> = DOCUMENTS.into_iter().filter(|name| name.starts_with("diagnose-")).collect();
+    assert!(diagnosed.len() >= 5);
+    for name in diagnosed {
+        let page = with(read(name), |document| terminal(document, plain(None))).unwrap();
+        let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(page.lines().count() <= 40 && widest <= 100, "{name}, {} lines:\n{page}", page.lines().count());
+    }
+}
+
+#[test]
 fn every_document_has_the_formats_that_say_so() {
     for name in DOCUMENTS {
         for format in FORMATS {

@@ -74,7 +74,7 @@ pub(crate) struct DiagnoseArgs {
     /// costs it
     #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
     pub(super) server_pid: Option<u32>,
-    /// Show also notes that ask for nothing, and the remedies of every software
+    /// Show all findings with all their evidence, notes that ask for nothing, and the remedies of every software
     #[arg(short, long, help_heading = "Output")]
     pub(super) verbose: bool,
     /// Show every experiment and its result
