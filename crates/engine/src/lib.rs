@@ -74,7 +74,9 @@ pub use random::{FreshKeyShares, SystemEntropy};
 pub use ready::Ready;
 pub use rsa_premaster::encrypt_premaster;
 pub use secret::Secret;
-pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket, is_expired, is_sealed_with_zero_key};
+pub use session::{
+    Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket, is_expired, is_sealed_with_zero_key,
+};
 pub use verify::{
     CertificateError, CertificatePolicy, ChainVerifier, SIGNATURE_SCHEMES, WebPkiVerifier, public_key_of,
     subject_public_key_info,
