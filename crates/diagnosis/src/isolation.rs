@@ -169,7 +169,7 @@ impl Names<'_> {
             offered: conclusive().count() as u32,
             accepted: accepted.len() as u32,
             came_to: (!outcomes.is_empty()).then(|| outcomes.join(", ")),
-            verdict: judged(run, full, isolation),
+            verdict: judged(run, full, isolation, self.holders),
         };
         CrossedOffer { record, run, full }
     }
@@ -185,7 +185,7 @@ fn entry(full: &[Seen]) -> EntryRecord {
 }
 
 /// What became of these sessions.
-fn judged(run: &OfferRun, full: &[Seen], isolation: &Isolation) -> IsolationVerdict {
+fn judged(run: &OfferRun, full: &[Seen], isolation: &Isolation, holders: &[Holder]) -> IsolationVerdict {
     let accepted: Vec<CameTo> = run.seen.iter().filter(|seen| seen.is_resumed()).map(Seen::came_to).collect();
     let is_conclusive = run.seen.iter().any(Seen::is_conclusive);
     // Where no certificate is asked for, what a response refuses has nothing to do with sessions.
@@ -193,7 +193,7 @@ fn judged(run: &OfferRun, full: &[Seen], isolation: &Isolation) -> IsolationVerd
     match (Entry::of(full), accepted.is_empty()) {
         (_, true) if is_conclusive => IsolationVerdict::Refused,
         (_, true) | (Entry::Unclear, false) => IsolationVerdict::Unclear,
-        (Entry::LetIn, false) if asks && isolation.gives_what_is_anothers(run) => IsolationVerdict::Broken,
+        (Entry::LetIn, false) if asks && isolation.gives_what_is_anothers(run, holders) => IsolationVerdict::Broken,
         (Entry::LetIn, false) => IsolationVerdict::ByDesign,
         (Entry::Refused, false) if accepted.contains(&CameTo::LetIn) => IsolationVerdict::Broken,
         // At home the response is what it was.

@@ -8,6 +8,7 @@ package main
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log"
@@ -48,6 +49,27 @@ func main() {
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	log.Fatal(served.Serve(greeted(listener, config)))
+}
+
+// pool holds the certificates of a PEM file, for a test's own statements.
+func pool(file string) *x509.CertPool {
+	certificates, err := os.ReadFile(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificates)
+	return pool
+}
+
+// issuedBy says whether a client's certificate, DER, is one of these authorities', for a test's own statements.
+func issuedBy(authorities *x509.CertPool, leaf []byte) error {
+	certificate, err := x509.ParseCertificate(leaf)
+	if err == nil {
+		usages := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		_, err = certificate.Verify(x509.VerifyOptions{Roots: authorities, KeyUsages: usages})
+	}
+	return err
 }
 
 func answer(response http.ResponseWriter, request *http.Request) {

@@ -3,5 +3,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
+mod apache;
+mod balanced;
+mod caddy;
+mod go;
 mod haproxy;
+mod nginx;
+mod node;
+mod passive;
 mod scene;
+mod usage;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use reprise_harness::{Lab, Outcome};
 use reprise_lab::{Authority, Identity, KeyKind, PemFiles, ServerSpec};
-use reprise_model::document::{DiagnoseDocument, Finding, IsolationRecord, IsolationVerdict};
+use reprise_model::document::{DiagnoseDocument, Finding, IsolationRecord, IsolationVerdict, Severity};
 
 /// The certificates of everyone.
 pub(crate) struct Scene {
@@ -75,6 +75,16 @@ impl Found {
 
     pub(crate) fn findings(&self) -> Vec<&Finding> {
         self.document.targets.iter().flat_map(|target| &target.findings).collect()
+    }
+
+    /// No session enters where its holder is refused; that a response refuses it after all may be noted.
+    #[track_caller]
+    pub(crate) fn assert_nothing_enters(&self) {
+        let shown = format!("{:#?}\n{}", self.document.isolation, self.outcome.stderr);
+        assert!(self.findings().iter().all(|it| it.severity == Severity::Note), "{shown}");
+        assert_eq!(self.outcome.code, 0, "{shown}");
+        let kept_out = [IsolationVerdict::Refused, IsolationVerdict::Noticed].map(|verdict| self.of(verdict)).concat();
+        assert!(kept_out.iter().any(|it| it.full.let_in == 0 && it.offered > 0), "{shown}");
     }
 
     /// Nothing is accused, and something was offered that must not be accepted.

@@ -48,7 +48,8 @@ fn of_experiment(_: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let first = run.all().filter(|seen| seen.step == Step::Early(Variation::Plain)).filter(accepted);
     let first = first.filter(|seen| origin(seen).is_some()).find(|seen| origin(seen) == origin(again))?;
     let title = "Early data is accepted twice with the same ticket: an attacker can replay such a request";
-    let evidence = [cite(first), cite(again), "Both were answered: the server keeps no record of what came early".to_owned()];
+    let evidence =
+        [cite(first), cite(again), "Both were answered: the server keeps no record of what came early".to_owned()];
     Some(CAUSE.finding(Severity::Risk, Confidence::Certain, title).because(evidence))
 }
 

@@ -107,7 +107,10 @@ fn speaks_of_the_client(name: FaultName) -> bool {
 fn evidence(offers: &[&CrossedOffer<'_>]) -> Vec<String> {
     let key = |offer: &CrossedOffer<'_>| (offer.run.holder, offer.run.asked.tls);
     let groups: Vec<&[&CrossedOffer<'_>]> = offers.chunk_by(|one, other| key(one) == key(other)).collect();
-    groups.into_iter().flat_map(|group| group.iter().map(|it| offered(it)).chain(group.last().map(|it| refused(it)))).collect()
+    groups
+        .into_iter()
+        .flat_map(|group| group.iter().map(|it| offered(it)).chain(group.last().map(|it| refused(it))))
+        .collect()
 }
 
 fn holder(offer: &CrossedOffer<'_>) -> String {

@@ -40,9 +40,10 @@ head -c -32 ticket.bin | openssl dgst -sha256 -mac HMAC -macopt hexkey:000000000
 };
 
 fn of_measurement(case: &Case<'_>) -> Option<Finding> {
-    let is_zero = |seen: &&Observation| seen.ticket_key_is_zero;
-    let first = case.observations.iter().find(is_zero)?;
     let gives = |seen: &&Observation| seen.facts().is_some_and(|facts| facts.tickets.count > 0);
+    // A session that is resumed without a new ticket keeps the one that it had.
+    let is_zero = |seen: &&Observation| seen.ticket_key_is_zero && gives(seen);
+    let first = case.observations.iter().find(is_zero)?;
     let (count, all) = (case.observations.iter().filter(is_zero).count(), case.observations.iter().filter(gives).count());
     let port = first.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
     let title = "Tickets are sealed with a key of zero bytes: anyone can open and make them";

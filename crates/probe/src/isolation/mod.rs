@@ -90,15 +90,19 @@ impl Isolation {
         self.full.iter().find(|run| (run.place, run.holder, run.tls) == (place, holder, tls))
     }
 
-    /// Whether this target gives the holder of these sessions what it gives others alone: not what the holder's own full handshakes
-    /// are given, the same each time, but what another's are. What differs from time to time is no witness.
-    pub fn gives_what_is_anothers(&self, run: &OfferRun) -> bool {
+    /// Whether this target gives the holder of these sessions what only others with a certificate are given: not what the holder's own
+    /// full handshakes come to, nor what a client without a certificate is given, the same each time. What differs from time to
+    /// time is no witness.
+    pub fn gives_what_is_anothers(&self, run: &OfferRun, holders: &[Holder]) -> bool {
         let (place, tls) = (run.to, run.asked.tls);
         let response = |holder| same_response(self.full(place, holder, tls).into_iter().flat_map(|run| &run.seen));
-        let Some(own) = response(run.holder) else { return false };
-        let Some(given) = same_response(run.seen.iter().filter(|seen| seen.is_resumed())) else { return false };
-        let others = self.full.iter().filter(|other| (other.place, other.tls) == (place, tls) && other.holder != run.holder);
-        given != own && others.filter_map(|other| response(other.holder)).any(|other| other == given)
+        let entered = run.seen.iter().filter(|seen| seen.is_resumed() && seen.came_to() == CameTo::LetIn);
+        let (Some(own), Some(given)) = (response(run.holder), same_response(entered)) else { return false };
+        let is_given = |is_named: bool| {
+            let others = holders.iter().enumerate().filter(move |(_, holder)| holder.name.is_some() == is_named);
+            others.filter(|(place, _)| *place != run.holder).any(|(place, _)| response(place) == Some(given))
+        };
+        given != own && is_given(true) && !is_given(false)
     }
 
     /// Whether this target asks anybody for a certificate.

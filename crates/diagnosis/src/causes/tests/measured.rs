@@ -2,7 +2,8 @@
 
 use reprise_model::document::TicketRequest;
 use reprise_model::{
-    ClientAuthentication, EarlyData, Facts, FaultName, Kind, Observation, Origin, PeerKey, Phase, PskMode, Verification,
+    ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode,
+    Verification,
 };
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -398,6 +399,55 @@ fn full_handshakes_that_are_not_alike_are_told() {
             alike().first(30, other_suite),
             &["\nTLS_AES_128_GCM_SHA256 on 70, TLS_AES_256_GCM_SHA384 on 30\nsecp256r1 on 30, x25519 on 70\n2 lines"],
         ),
+    ]);
+}
+
+#[test]
+fn what_endangers_sessions_is_told() {
+    let giving = |it: &mut Facts| it.tickets.add(ticket(None));
+    let zero = |it: &mut Observation| it.ticket_key_is_zero = true;
+    let share = |it: &mut Facts| it.key_share = Some([7; 8]);
+    let left = |seconds| move |it: &mut Facts| it.leaf_left_s = Some(seconds);
+    check(&[
+        (&ticket_key_zero::CAUSE, full("1.3").facts(giving), &[]),
+        (&ticket_key_zero::CAUSE, full("1.3").facts(giving).first(2, zero), &["Fault, Certain", " on 2 of 100 connections"]),
+        (&key_share_reused::CAUSE, full("1.3"), &[]),
+        (&key_share_reused::CAUSE, full("1.3").first(1, negotiating(share)), &[]),
+        (
+            &key_share_reused::CAUSE,
+            full("1.3").first(3, negotiating(share)),
+            &["Note, Certain", "1 keys in 3 handshakes, one of them 3 times"],
+        ),
+        // The tickets live for 300 s.
+        (&session_outlives_certificate::CAUSE, full("1.3").facts(giving).facts(left(300)), &[]),
+        (
+            &session_outlives_certificate::CAUSE,
+            full("1.3").facts(giving).facts(left(299)),
+            &["Note, Certain", "given for 5 minutes; the certificate ends in 4 minutes"],
+        ),
+        // It had expired before, and nobody verifies it.
+        (&session_outlives_certificate::CAUSE, full("1.3").facts(giving).facts(left(0)), &[]),
+        (&session_outlives_certificate::CAUSE, full("1.2").facts(left(10)).run("1.2", Kind::Id, 200), &[]),
+    ]);
+}
+
+#[test]
+fn a_session_of_an_expired_certificate_is_told() {
+    let age = |seconds: u64| {
+        move |it: &mut Observation| {
+            if let Some(offered) = &mut it.offered {
+                offered.age = Nanos(seconds * 1_000_000_000);
+                offered.origin = Some(Origin { index: 0, was_resumed: false, is_last: true });
+            }
+            if let Ok(facts) = &mut it.outcome {
+                facts.leaf_left_s = (it.offered.is_none()).then_some(60);
+            }
+        }
+    };
+    let resumed = |seconds| full("1.2").run("1.2", Kind::Id, 200).all(age(seconds));
+    check(&[
+        (&session_outlives_certificate::CAUSE, resumed(60), &[]),
+        (&session_outlives_certificate::CAUSE, resumed(65), &["Risk, Certain", "resumed 5 seconds after the end"]),
     ]);
 }
 
