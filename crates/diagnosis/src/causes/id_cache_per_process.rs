@@ -3,6 +3,7 @@
 use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
 use super::{Cause, JudgedRule, fix};
 
@@ -13,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
 Sessions that the server keeps under an ID stand in the memory of one process or one node. The next connection that
 reaches another finds nothing.",
     seen: "\
-Some session IDs are accepted and some refused, while tickets, if there are any, always resume. Acceptance at exact
+Some session IDs, or TLS 1.3 tickets that only name a session, are accepted and some refused, while tickets that hold a session, if there are any, always resume. Acceptance at exact
 multiples of n connections means n processes taken in turn. It is likely where processes or nodes that do not share explain all
 connections 20 times better than anything else. IDs that are never accepted are `id-never-accepted`;
 those that die after other handshakes are `cache-too-small`.",
@@ -49,6 +50,14 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     separated_by: &["resume", "history", "burst", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Id])),
+    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, title).under(&[Kind::Id])),
     ..Cause::BLANK
 };
+
+fn title(judgement: &Judgement) -> String {
+    let sessions = match judgement.asked.kind {
+        Kind::Ticket => "tickets that name a session in a cache",
+        _ => "session IDs",
+    };
+    format!("{} {sessions} are accepted only sometimes", judgement.asked.tls)
+}
