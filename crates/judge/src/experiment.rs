@@ -56,7 +56,7 @@ pub(crate) const OPENING: &[Step] = &[step(Pick::None), step(Pick::Ago(1)), step
 /// What one connection can show: its gain is computed exactly.
 pub(crate) fn singles() -> Vec<Step> {
     let mut all = vec![step(Pick::None), step(Pick::Again), step(Pick::Unused)];
-    all.extend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 20, 26].map(|count| step(Pick::Ago(count))));
+    all.extend([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 26].map(|count| step(Pick::Ago(count))));
     all.extend([1, 2, 3, 4].map(|count| after(QUICK, step(Pick::Ago(count)))));
     for variation in Variation::CHANGES {
         let varied = |session: Pick| Step { variation, ..step(session) };

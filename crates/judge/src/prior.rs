@@ -53,7 +53,7 @@ fn shared(mass: f64, hypotheses: impl IntoIterator<Item = Hypothesis>) -> Vec<Hy
 
 /// The same where a session is kept for about so many seconds: no server means to keep sessions for less than one.
 fn shared_by_seconds(mass: f64, hypotheses: impl IntoIterator<Item = (f64, Hypothesis)>) -> Vec<Hypothesis> {
-    let all: Vec<(f64, Hypothesis)> = hypotheses.into_iter().map(|(seconds, it)| (seconds.min(1.0).powi(2), it)).collect();
+    let all: Vec<(f64, Hypothesis)> = hypotheses.into_iter().map(|(seconds, it)| (seconds.min(1.0), it)).collect();
     let sum: f64 = all.iter().map(|(weight, _)| weight).sum();
     all.into_iter().map(|(weight, it)| Hypothesis { prior: mass * weight / sum, ..it }).collect()
 }
