@@ -35,13 +35,16 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
     }
     let judgement = case.judgement(series.asked);
     let rules = || causes().filter_map(|cause| Some((cause, cause.judged?)));
-    let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&series.asked.kind));
+    let kind = storing_kind(&judgement);
+    // RFC 6585, section 4: so the server itself says that it limits them.
+    let says_too_many = judgement.observations.iter().any(|seen| seen.http_status == Some(429));
+    let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&kind));
     let found: Vec<Finding> = rules()
         .filter_map(|(cause, rule)| {
-            let conclusion = judgement.of(rule.concludes)?;
+            let conclusion = judgement.of(rule.concludes).filter(|it| it.cause != Concluded::NodeDown || !says_too_many)?;
             let severity = (rule.severity)(series.asked);
             let finding = case.found(cause, severity, confidence(conclusion), (rule.title)(&judgement));
-            Some(finding.because(evidence(&judgement, Some(conclusion))))
+            Some(finding.because(evidence(&judgement, Some(conclusion))).weighing(conclusion.odds))
         })
         .collect();
     let is_accepted_sometimes = [true, false].iter().all(|wanted| offers(&judgement).any(|it| it.is_accepted == *wanted));
@@ -56,6 +59,16 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
     let cpu_cost = case.cpu_cost(series.asked.tls).filter(|_| offers(&judgement).any(|offer| !offer.is_accepted));
     let priced = |finding: Finding| finding.costing(case.average_cost(series)).costing_cpu(cpu_cost);
     found.into_iter().chain(unexplained).map(priced).collect()
+}
+
+/// A ticket that only names its session stands for an ID: what has to be shared is the cache.
+fn storing_kind(judgement: &Judgement) -> Kind {
+    let of_version = judgement.observations.iter().filter(|seen| seen.asked.tls == judgement.asked.tls);
+    let mut tickets = of_version.filter_map(|seen| seen.facts()?.tickets.iter().next());
+    match judgement.asked.kind {
+        Kind::Ticket if tickets.next().is_some_and(|ticket| !ticket.holds_its_session()) => Kind::Id,
+        kind => kind,
+    }
 }
 
 /// As documents have it.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use reprise_judge::{
     Attempt, Cause as Concluded, Conclusion, Confidence as Sureness, Earlier, Judge, Offered, Outcome, Seen, Variation,
 };
-use reprise_model::{Asked, KeyName, Kind, Observation};
-use reprise_probe::diagnose::{Judgement, are_named, key_name};
+use reprise_model::{Asked, Kind, Observation};
+use reprise_probe::diagnose::{Judgement, NodeNames};
 
 /// So many connections are weighed. More say no more of nodes, and cost more.
 const MOST: usize = 200;
@@ -34,8 +34,8 @@ struct Known {
 
 fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
     let mut judge = Judge::new();
-    let has_names = are_named(observations.iter().copied().filter(|seen| seen.asked.tls == asked.tls), asked);
-    let mut numbers: HashMap<KeyName, u32> = HashMap::new();
+    let names = NodeNames::of(observations.iter().copied().filter(|seen| seen.asked.tls == asked.tls), asked);
+    let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut known: HashMap<u32, Known> = HashMap::new();
     let mut before: Option<f64> = None;
     let mut given = 0;
@@ -50,7 +50,7 @@ fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
             Some(_) => Outcome::Full,
         };
         let count = numbers.len() as u32;
-        let name = key_name(seen).filter(|_| has_names && seen.asked.tls == asked.tls);
+        let name = names.of_node(seen).filter(|_| seen.asked.tls == asked.tls);
         let key = name.map(|name| *numbers.entry(name).or_insert(count));
         let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
         judge.observe(&attempt, &Seen { outcome, key });

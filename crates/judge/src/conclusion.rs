@@ -43,6 +43,13 @@ impl Judge {
 pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> {
     let posterior = judge.posterior();
     let mut all = Vec::new();
+    // Of nodes behind a limit there is none either, and few offers pass it.
+    let is_limited = odds(&posterior, Causes::of(&[Cause::RateLimit])) >= 1.0;
+    let is_behind_limit = |causes: &[Cause]| is_limited && causes == [Cause::NeverAccepted];
+    // Of nodes that lose their keys, or that stand behind a limit, there is no hypothesis: what is forgotten there looks like what is
+    // too old, and what is limited like a node that is down.
+    let has_nodes = odds(&posterior, Causes::of(&[Cause::NotShared])) >= 1.0;
+    let is_beside_nodes = |causes: &[Cause]| has_nodes && (causes == [Cause::Lifetime] || causes == [Cause::NodeDown]);
     for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
         let odds_of_all = odds(&posterior, Causes::of(causes));
         let likeliest = causes.iter().max_by(|a, b| {
@@ -50,8 +57,10 @@ pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> 
             a.total_cmp(&b)
         });
         let confidence = match odds_of_all {
-            odds if odds >= CERTAIN && is_confirmed => Confidence::Certain,
-            odds if odds >= LIKELY => Confidence::Likely,
+            odds if odds >= CERTAIN && is_confirmed && !is_beside_nodes(causes) && !is_behind_limit(causes) => {
+                Confidence::Certain
+            }
+            odds if odds >= LIKELY && !is_behind_limit(causes) => Confidence::Likely,
             odds if odds >= 1.0 => Confidence::Possible,
             _ => continue,
         };

@@ -7,7 +7,7 @@ use crate::attempt::Variation;
 use crate::cause::Cause;
 use crate::hypothesis::{Hypothesis, RateLimit};
 use crate::memory::{Capacity, Lifetime, Memory};
-use crate::route::Route;
+use crate::route::{Choice, Route};
 
 use Cause::{
     BoundToCertificate, BoundToName, BoundToSuite, Capacity as TooSmall, ChainCap, FreshKey, Lifetime as TooShort,
@@ -89,7 +89,7 @@ fn whole_seconds() -> impl Iterator<Item = Memory> {
 
 fn one_node() -> Vec<Hypothesis> {
     let of = |cause: Cause, memory: Memory| Hypothesis::of(&[cause]).remembering(memory);
-    let lives = || geometric(0.05, 40.0, 48).map(living);
+    let lives = || geometric(0.05, 40.0, 48).map(|seconds| (seconds, living(seconds)));
     let mut all = shared(0.45, [Hypothesis::of(&[])]);
     all.extend(shared(0.05, [of(NeverAccepted, NONE)]));
     all.extend(shared(0.02, [Hypothesis { has_fresh_keys: true, ..of(FreshKey, NONE) }]));
@@ -124,21 +124,26 @@ fn one_node() -> Vec<Hypothesis> {
             Hypothesis::of(&[cause, other]).remembering(Memory { bound_to: Some(variation), ..memory })
         };
         all.extend(shared(0.02, [of(cause, Memory { bound_to: Some(variation), ..PERFECT })]));
-        all.extend(shared(0.003, lives().map(|it| pair(TooShort, it))));
+        all.extend(shared_by_seconds(0.003, lives().map(|(seconds, it)| (seconds, pair(TooShort, it)))));
         all.extend(shared(0.003, [pair(SingleUse, ONCE)]));
         all.extend(shared(0.003, [1, 2, 3, 5, 8, 12, 16, 25].map(|count| pair(TooSmall, holding(count, 0.0)))));
     }
-    all.extend(shared(
-        0.003,
-        lives().map(|it| Hypothesis::of(&[SingleUse, TooShort]).remembering(Memory { is_single_use: true, ..it })),
-    ));
+    let once_for =
+        |memory: Memory| Hypothesis::of(&[SingleUse, TooShort]).remembering(Memory { is_single_use: true, ..memory });
+    all.extend(shared_by_seconds(0.003, lives().map(|(seconds, it)| (seconds, once_for(it)))));
+    let capped = |most_depth: usize, memory: Memory| {
+        Hypothesis::of(&[ChainCap, TooShort]).remembering(Memory { most_depth, ..memory })
+    };
+    let both = [1, 2, 3, 5].into_iter().flat_map(|depth| lives().map(move |(seconds, it)| (seconds, capped(depth, it))));
+    all.extend(shared_by_seconds(0.002, both));
     let limits = |bursts: &'static [u32], rates: u32| {
-        let rates = geometric(0.4, 30.0, rates);
+        let rates = geometric(0.1, 30.0, rates);
         bursts
             .iter()
             .flat_map(move |burst| rates.clone().map(move |a_second| Some(RateLimit { burst: f64::from(*burst), a_second })))
     };
-    let bursts = &[1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28];
+    // Some were taken before: a window of 20 begins with any number.
+    let bursts = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 32];
     all.extend(shared(0.03, limits(bursts, 14).map(|limit| Hypothesis { limit, ..of(Limited, PERFECT) })));
     all.extend(shared(
         0.01,
@@ -224,10 +229,20 @@ fn routed() -> Vec<Hypothesis> {
     for (mass, routes) in unshared() {
         all.extend(shared(mass, routes.iter().map(|it| Hypothesis::of(&[NotShared]).over(it))));
     }
-    let alike = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]);
-    all.extend(shared(0.03, alike.into_iter().map(|it| Hypothesis::of(&[NodeDown]).over(&is_down(it)))));
+    let (by_chance, in_turn): (Vec<Route>, Vec<Route>) = ways(&[2, 3, 4, 5, 6], |count| vec![0; count], &TRAFFIC[..3])
+        .into_iter()
+        .partition(|route| matches!(route.choice, Choice::ByChance { .. }));
+    for routes in [by_chance, in_turn] {
+        all.extend(shared(0.03, routes.into_iter().map(|it| Hypothesis::of(&[NodeDown]).over(&is_down(it)))));
+    }
+    let forgetting = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]);
+    let forgets = Hypothesis::of(&[NodeDown, NeverAccepted]).remembering(NONE);
+    all.extend(shared(0.01, forgetting.into_iter().map(|it| forgets.clone().over(&is_down(it)))));
     let apart = ways(&[3, 4, 5], distinct, &TRAFFIC[..3]);
     all.extend(shared(0.01, apart.into_iter().map(|it| Hypothesis::of(&[NodeDown, NotShared]).over(&is_down(it)))));
+    // Their keys or certificates differ, and none accepts any.
+    let deaf = ways(&[2, 3, 4, 5], distinct, &[0.0]);
+    all.extend(shared(0.005, deaf.into_iter().map(|it| Hypothesis::of(&[NeverAccepted]).remembering(NONE).over(&it))));
     let mut few: Vec<Route> = [2, 3, 4].into_iter().flat_map(|count| [turn(count, 0.0), turn(count, 4.0)]).collect();
     few.extend([2, 3, 4].map(|count| Route::in_turn(&distinct(count), 0.5, 0.12)));
     few.extend([2, 3, 4].map(even));

@@ -93,6 +93,11 @@ impl Observation {
         self.http_status.is_none_or(|status| status < 400)
     }
 
+    /// Whether the response says that there were too many requests, or that the server cannot answer now.
+    pub fn is_unavailable(&self) -> bool {
+        self.http_status.is_some_and(|status| status == 429 || status >= 500)
+    }
+
     /// The client's port.
     pub fn local_port(&self) -> Option<u16> {
         self.client.map(|client| client.port())

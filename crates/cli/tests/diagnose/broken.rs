@@ -1,6 +1,7 @@
 //! A server that is misconfigured, and what is said of it.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
@@ -25,8 +26,8 @@ pub(crate) struct Broken {
     pub(crate) is_measured: bool,
     /// Whether the client has a certificate, and one with so long a name.
     pub(crate) certificate: Option<usize>,
-    /// Faults and risks that the same lines bring about.
-    pub(crate) besides: &'static [&'static str],
+    /// Further faults and risks that the same lines bring about: each of them has to be found too, and no other.
+    pub(crate) too: &'static [&'static str],
     /// Whether a directive that is printed fixes it; one that helps others does not help here.
     pub(crate) is_fixed: bool,
     /// What happens while it is examined.
@@ -110,7 +111,7 @@ pub(crate) const fn broken(
         flags: &[],
         is_measured: false,
         certificate: None,
-        besides: &[],
+        too: &[],
         is_fixed: true,
         meanwhile: |_| {},
     }
@@ -125,8 +126,8 @@ impl Broken {
         Self { flags, is_measured: true, ..self }
     }
 
-    pub(crate) const fn besides(self, besides: &'static [&'static str]) -> Self {
-        Self { besides, ..self }
+    pub(crate) const fn and(self, too: &'static [&'static str]) -> Self {
+        Self { too, ..self }
     }
 
     pub(crate) const fn with_certificate(self, name_length: usize) -> Self {
@@ -158,15 +159,15 @@ impl Broken {
         compare(&Row::new(self, finding, &fixed));
     }
 
-    /// The cause comes out, and nothing is accused that the lines do not explain.
+    /// The cause comes out, and all else that the lines bring about, and nothing else.
     #[track_caller]
     fn the_finding<'d>(&self, diagnosis: &'d Diagnosis) -> &'d Finding {
         let shown = shown(diagnosis);
         let finding = diagnosis.findings.iter().find(|finding| finding.id == self.cause);
         let Some(finding) = finding else { panic!("no {}: {shown}", self.cause) };
-        for other in diagnosis.findings.iter().filter(|other| other.severity != Severity::Note && other.id != self.cause) {
-            assert!(self.besides.contains(&other.id.as_str()), "{} beside {}: {shown}", other.id, self.cause);
-        }
+        let others = diagnosis.findings.iter().filter(|other| other.severity != Severity::Note && other.id != self.cause);
+        let others: BTreeSet<&str> = others.map(|other| other.id.as_str()).collect();
+        assert_eq!(others, self.too.iter().copied().collect(), "beside {}: {shown}", self.cause);
         finding
     }
 

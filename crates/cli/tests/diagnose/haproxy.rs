@@ -44,13 +44,13 @@ examined! {
     no_cache_and_no_tickets_are_not_offered:
         haproxy("not-offered", &["tune.ssl.cachesize 0", "no-tls-tickets"]);
     a_cache_of_a_few_sessions_is_too_small:
-        haproxy("cache-too-small", &["tune.ssl.cachesize 5", "no-tls-tickets"]).besides(&["unclean-close-evicts"]);
+        haproxy("cache-too-small", &["tune.ssl.cachesize 5", "no-tls-tickets"]);
     sessions_in_the_cache_alone_die_with_an_unclean_end:
         haproxy("unclean-close-evicts", &["no-tls-tickets"]);
     a_lifetime_of_two_seconds_is_short:
         haproxy("lifetime-short", &["tune.ssl.lifetime 2"]).flags(&["--tls", "1.2", "--patience", "3s"]);
     a_group_that_nobody_offers_first_costs_early_data:
-        haproxy("early-data-hrr", &["allow-0rtt", "curves P-384"]).flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
+        haproxy("early-data-hrr", &["allow-0rtt", "curves P-384"]).flags(&["--tls", "1.3"]);
     two_processes_with_a_ticket_key_each_are_hidden_nodes:
         broken("hidden-nodes", &HAPROXY, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
     early_data_is_off_unless_it_is_allowed:

@@ -59,7 +59,7 @@ examined! {
     cache_and_tickets_off_are_not_offered:
         nginx("not-offered", &["ssl_session_cache off;", "ssl_session_tickets off;"]);
     cache_none_without_tickets_gives_ids_never_accepted:
-        nginx("id-never-accepted", &["ssl_session_cache none;", "ssl_session_tickets off;"]).besides(&["not-offered"]);
+        nginx("id-never-accepted", &["ssl_session_cache none;", "ssl_session_tickets off;"]).and(&["not-offered"]);
     the_default_cache_gives_ids_never_accepted:
         nginx("id-never-accepted", &["ssl_session_cache none;"]);
     a_timeout_of_two_seconds_is_short:
@@ -74,19 +74,23 @@ examined! {
         nginx("early-data-off", &["ssl_session_cache shared:SSL:1m;"]).flags(&["--tls", "1.3"]);
     a_group_that_nobody_offers_first_costs_early_data:
         nginx("early-data-hrr", &["ssl_session_cache shared:SSL:1m;", "ssl_early_data on;", "ssl_ecdh_curve secp384r1;"])
-            .flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
+            .flags(&["--tls", "1.3"]);
     a_small_cache_is_too_small:
         nginx("cache-too-small", &["ssl_session_cache shared:SSL:32k;", "ssl_session_tickets off;"])
             .flags(&["--tls", "1.2", "--fill", "300", "--connections", "600"]);
     without_keep_alive_each_response_ends_the_connection:
         nginx("connection-closed-after-response", &["keepalive_timeout 0;"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
     a_block_that_is_not_the_first_has_the_tickets:
-        broken("vhost-directives", &NGINX, &[
+        broken("default-host-tickets-off", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
     a_block_that_is_not_the_first_has_the_cache:
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }",
             "second { ssl_session_cache shared:SSL:10m; ssl_session_tickets off; }"], two_blocks);
+    tickets_are_off_in_the_default_block_alone:
+        broken("default-host-tickets-off", &NGINX, &[
+            "first { ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks)
+            .and(&["id-never-accepted"]);
     a_block_that_is_not_the_first_switches_all_off:
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache shared:SSL:10m; }", "second { ssl_session_cache off; ssl_session_tickets off; }"],

@@ -82,10 +82,10 @@ const fn postfix(cause: &'static str, told: &'static [&'static str], flags: &'st
 examined! {
     a_session_timeout_of_zero_is_not_offered:
         postfix("not-offered", &["smtpd_tls_session_cache_timeout = 0"], &["--starttls", "smtp"])
-            .besides(&["id-never-accepted"]);
+            .and(&["id-never-accepted"]);
     session_ids_without_a_database_are_never_accepted:
         postfix("id-never-accepted", &["# its defaults"], &["--starttls", "smtp", "--tls", "1.2"]);
     a_session_timeout_of_a_minute_is_short:
         postfix("lifetime-short", &["smtpd_tls_session_cache_timeout = 60s"], &["--starttls", "smtp", "--tls", "1.2"])
-            .besides(&["id-never-accepted"]);
+            .and(&["id-never-accepted"]);
 }

@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule, fix, node_protocol_differs};
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -31,6 +31,7 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
 fix("HAProxy", "", "take allow-0rtt out of the bind line"),
 fix("rustls", "", "leave max_early_data_size at 0, its default"),
 fix("OpenSSL API", "", "leave SSL_CTX_set_max_early_data at 0, its default"),],
+    explained_by: &[&node_protocol_differs::CAUSE],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 17, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),

@@ -3,6 +3,7 @@
 use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
 use super::shared::SHARE_KEYS;
 use super::{Cause, JudgedRule, node_certificate_differs};
@@ -19,7 +20,8 @@ share (in turn, by weight, by chance, one unlike the others) explain all connect
 does: one node that forgets, keys that change, a limit. It is certain where they explain it 1000 times better and further
 connections of `diagnose` confirmed it. Key names (the first 16 bytes of a ticket with OpenSSL and rustls) count among the
 evidence. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one moment
-`restart-lost-keys`; only the session IDs failing is `id-cache-per-process`.",
+`restart-lost-keys`; session IDs, and
+tickets that only name a session in a cache, are `id-cache-per-process`.",
     confirm: "\
 Collect the first bytes of tickets from several connections; more than one beginning means more than one key:
 
@@ -37,6 +39,13 @@ finding gives in time.",
     separated_by: &["resume", "history", "resume-control"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} tickets are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Ticket])),
+    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, title).under(&[Kind::Ticket])),
     ..Cause::BLANK
 };
+
+fn title(judgement: &Judgement) -> String {
+    match judgement.offers().all(|seen| seen.is_refusal()) {
+        true => format!("{} tickets are refused, as by nodes that take turns", judgement.asked.tls),
+        false => format!("{} tickets are accepted only sometimes", judgement.asked.tls),
+    }
+}

@@ -3,6 +3,7 @@
 use reprise_judge::Cause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
 use reprise_probe::fleet::MECHANISMS;
 
@@ -16,9 +17,10 @@ pub(super) static CAUSE: Cause = Cause {
 Sessions that the server keeps under an ID stand in the memory of one process or one node. The next connection that
 reaches another finds nothing.",
     seen: "\
-Some session IDs are accepted and some refused, while tickets, if there are any, always resume. Acceptance at exact
-multiples of n connections means n processes taken in turn. Between nodes that are diagnosed together it shows as IDs that their own node
-accepts and no other; where tickets of TLS 1.2 are shared, that is a note, since clients without tickets are rare. It is likely where processes or nodes that do not share explain all
+Some session IDs, or TLS 1.3 tickets that only name a session, are accepted and some refused, while tickets that hold a session, if there
+are any, always resume. Acceptance at exact multiples of n connections means n processes taken in turn. Between nodes that are diagnosed
+together it shows as IDs that their own node accepts and no other; where tickets of TLS 1.2 are shared, that is a note, since clients
+without tickets are rare. It is likely where processes or nodes that do not share explain all
 connections 20 times better than anything else. IDs that are never accepted are `id-never-accepted`;
 those that die after other handshakes are `cache-too-small`.",
     confirm: "\
@@ -53,7 +55,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     separated_by: &["resume", "history", "burst", "resume-control"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, |judgement| format!("{} session IDs are accepted only sometimes", judgement.asked.tls)).under(&[Kind::Id])),
+    judged: Some(JudgedRule::of(Concluded::NotShared, |_| Severity::Risk, title).under(&[Kind::Id])),
     fleet: Some(Rule { rank: 2, find: of_fleet }),
     ..Cause::BLANK
 };
@@ -74,4 +76,12 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let evidence = [*pair, (pair.1, pair.0)].map(|pair| case.cite(ids, pair));
     let finding = CAUSE.finding(severity, confidence, title).because(evidence);
     vec![FleetFinding { finding, nodes, reason: "a session cache of its own" }]
+}
+
+fn title(judgement: &Judgement) -> String {
+    let sessions = match judgement.asked.kind {
+        Kind::Ticket => "tickets that name a session in a cache",
+        _ => "session IDs",
+    };
+    format!("{} {sessions} are accepted only sometimes", judgement.asked.tls)
 }

@@ -54,6 +54,7 @@ causes! {
     session_context_unset,
     sni_differs,
     vhost_directives,
+    default_host_tickets_off,
     suite_differs,
     version_differs,
     ems_differs,

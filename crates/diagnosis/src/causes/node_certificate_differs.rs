@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Asked, Facts, KeyName, Kind, Version};
+use reprise_model::{Asked, ClientAuthentication, Facts, KeyName, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use reprise_probe::fleet::MECHANISMS;
@@ -15,6 +15,7 @@ use reprise_probe::fleet::MECHANISMS;
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
 use crate::fleet::{FleetCase, FleetFinding, Relation};
+use crate::figures::connections;
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -26,8 +27,9 @@ bind a session to its context, of which certificate and client CA are part, and 
     seen: "\
 The leaf's SHA-256 or its key differs between full handshakes of one version and one SNI. A server that
 has both an RSA and an ECDSA certificate chooses by what the client offers: with the same offer it does not differ.
-Between nodes that are diagnosed together it is a risk where tickets under one key are refused where the certificate differs, and a note where
-they are accepted all the same. Behind one address it is possible only, and a risk in itself; whether sessions are refused for it stands under `hidden-nodes`.",
+Or a client certificate is asked for on some connections and not on others. Between nodes that are diagnosed together it is a risk
+where tickets under one key are refused where the certificate differs, and a note where they are accepted all the same. Behind one
+address different certificates alone are possible only, and a risk in itself; whether sessions are refused for them stands under `hidden-nodes`.",
     confirm: "\
 Count the certificates that come from one address:
 
@@ -78,7 +80,10 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
         .into_iter()
         .filter_map(|seen| Some((seen, leaves.get(&seen.observation.offered?.origin?.index)? != &leaf(seen)?)))
         .collect();
-    if keys.len() != 1 || compared.len() < ENOUGH || compared.iter().any(|(_, differs)| !differs) {
+    if let Some(finding) = of_client_certificates(examined, version) {
+        return Some(finding);
+    }
+    if keys.len() != 1 || compared.is_empty() || compared.iter().any(|(_, differs)| !differs) {
         return None;
     }
     let title = format!(
@@ -89,9 +94,26 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
         "{} refusals, each by another certificate than the one that the ticket was given beside; all tickets come under one key",
         compared.len()
     );
+    let confidence = if compared.len() < ENOUGH { Confidence::Possible } else { Confidence::Likely };
     let cited = compared.into_iter().take(2).map(|(seen, _)| cite(seen));
-    let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title);
+    let finding = CAUSE.finding(Severity::Risk, confidence, title);
     Some(finding.because(std::iter::once(counted).chain(cited)))
+}
+
+/// Client certificates are asked for on some connections, and not on others with the same offer.
+fn of_client_certificates(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+    let all = examined.examination.runs.iter().flat_map(ExperimentRun::all).filter_map(|seen| seen.observation.facts());
+    let full = all.filter(|facts| (facts.version, facts.kind) == (version, Kind::Full));
+    let asks = |facts: &&Facts| facts.client_authentication != ClientAuthentication::NotRequested;
+    let (asking, others): (Vec<&Facts>, Vec<&Facts>) = full.partition(asks);
+    if asking.is_empty() || others.is_empty() {
+        return None;
+    }
+    let title = format!(
+        "{version}: some full handshakes ask for a client certificate, others do not: nodes of different configuration"
+    );
+    let counted = format!("Asked for on {} of {}", asking.len(), connections((asking.len() + others.len()) as u64));
+    Some(CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([counted]))
 }
 
 /// The certificate that was shown: in full handshakes alone.

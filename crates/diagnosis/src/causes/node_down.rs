@@ -2,6 +2,7 @@
 
 use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
 use super::{Cause, JudgedRule, fix, node_protocol_differs};
 
@@ -34,6 +35,13 @@ done
     separated_by: &["history"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::NodeDown, |_| Severity::Fault, |_| "Some connections fail, as if one of several nodes were down".to_owned())),
+    judged: Some(JudgedRule::of(Concluded::NodeDown, |_| Severity::Fault, title)),
     ..Cause::BLANK
 };
+
+fn title(judgement: &Judgement) -> String {
+    match judgement.observations.iter().find(|seen| seen.is_unavailable()).and_then(|seen| seen.http_status) {
+        Some(status) => format!("Some connections are answered with HTTP {status}, as if by one of several nodes"),
+        None => "Some connections fail, as if one of several nodes were down".to_owned(),
+    }
+}

@@ -24,8 +24,9 @@ Nodes behind one address have different versions, libraries or cipher settings. 
 version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 9846 §4.3.11) is chosen again.",
     seen: "\
 Full handshakes of one version and one offer end in different cipher suites or groups. One server alone always
-chooses the same. Of nodes that are diagnosed together, one speaks a version that another does not, or chooses another suite: a risk where
-that keeps sessions from being resumed, and otherwise a note.",
+chooses the same. Or a version is spoken on some connections and refused by an alert on others, or tickets of one version allow early
+data on some connections only. Of nodes that are diagnosed together, one speaks a version that another does not, or chooses another
+suite: a risk where that keeps sessions from being resumed, and otherwise a note.",
     confirm: "\
 Count what one offer leads to:
 
@@ -56,13 +57,16 @@ pub(super) const REFUSES: FaultName = FaultName::Alert(70);
 
 fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let runs = examined.examination.runs.iter().filter(|run| run.asked.tls == version);
-    let full: Vec<&ProbeRecord> =
-        runs.flat_map(ExperimentRun::all).filter(|seen| seen.observation.offered.is_none()).collect();
-    let refused: Vec<&ProbeRecord> = full.iter().copied().filter(|seen| seen.observation.outcome == Err(REFUSES)).collect();
+    let seen: Vec<&ProbeRecord> = runs.clone().flat_map(ExperimentRun::all).collect();
+    // An alert that only offers meet, or only full handshakes, would be of the offer.
+    let of = |offers: bool| seen.iter().copied().filter(move |seen| seen.observation.offered.is_some() == offers);
+    let are_both = |offers: bool| of(offers).any(is_refused) && of(offers).any(|seen| seen.observation.outcome.is_ok());
+    let Some(offers) = [false, true].into_iter().find(|offers| are_both(*offers)) else {
+        return of_early_data(runs, version);
+    };
+    let full: Vec<&ProbeRecord> = of(offers).collect();
+    let refused: Vec<&ProbeRecord> = full.iter().copied().filter(|seen| is_refused(seen)).collect();
     let completed = full.iter().filter(|seen| seen.observation.outcome.is_ok()).count();
-    if refused.is_empty() || completed == 0 {
-        return None;
-    }
     let title = format!("{version} is spoken on some connections and refused on others: nodes of different configuration");
     let counted = format!("Of {}, {completed} completed and {} were refused", connections(full.len() as u64), refused.len());
     let evidence = std::iter::once(counted).chain(refused.into_iter().take(2).map(cite));
@@ -100,3 +104,24 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let finding = CAUSE.finding(severity, Confidence::Likely, title).because(each.collect::<Vec<_>>());
     vec![FleetFinding { finding, nodes: suites.nodes, reason: "other cipher suites" }]
 }
+fn is_refused(seen: &ProbeRecord) -> bool {
+    seen.observation.outcome == Err(REFUSES)
+}
+
+/// Tickets of one version that allow early data on some connections, and on others do not.
+fn of_early_data<'r>(runs: impl Iterator<Item = &'r ExperimentRun>, version: Version) -> Option<Finding> {
+    let plain = runs.filter(|run| run.experiment.is_plain() || run.experiment.is_chosen()).flat_map(|run| &run.seen);
+    let giving = plain.filter(|seen| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0));
+    let (allowing, others): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =
+        giving.partition(|seen| seen.observation.max_early_data().is_some());
+    // A server that forgets to allow it once is no node.
+    if allowing.len() < ENOUGH || others.len() < ENOUGH {
+        return None;
+    }
+    let title = format!("{version} tickets allow early data on some connections only: nodes of different configuration");
+    let counted = format!("Allowed on {} of {}", allowing.len(), connections((allowing.len() + others.len()) as u64));
+    Some(CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([counted]))
+}
+
+/// So many connections of each sort are no accident.
+const ENOUGH: usize = 3;

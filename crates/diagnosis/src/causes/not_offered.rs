@@ -1,11 +1,11 @@
 //! `not-offered`: the server gives nothing to resume with, or gives tickets that it never accepts.
 
-use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Kind, Version};
 
 use super::{
-    Cause, MeasuredRule, Rule, client_psk_mode, context_per_connection, fix, lifetime_invalid, restart_lost_keys, services,
-    session_too_large, vhost_directives,
+    Cause, MeasuredRule, Rule, Side, client_psk_mode, context_per_connection, default_host_tickets_off, fix,
+    lifetime_invalid, restart_lost_keys, services, session_too_large, shared::MORE_TICKETS, vhost_directives,
 };
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -21,7 +21,7 @@ all the same: a ticket that only names a session in a cache which is switched of
 Under TLS 1.2 the ServerHello has an empty session ID, and no NewSessionTicket follows. Under TLS 1.3 no NewSessionTicket
 follows the handshake until a whole response has been read, or each ticket that is offered, at once and unchanged, ends in a
 full handshake. Tickets that are accepted sometimes are `hidden-nodes`; session IDs alone that are refused are
-`id-never-accepted`; a client that offers psk_ke alone is given none, which is `client-psk-mode`.",
+`id-never-accepted`; no ticket under TLS 1.3 where TLS 1.2 resumes has remedies of its own (the number of tickets is 0); a client that offers psk_ke alone is given none, which is `client-psk-mode`.",
     confirm: "\
 `s_client -reconnect` connects five times more with the session of the first connection, which must say `Reused` each time:
 
@@ -76,6 +76,7 @@ client, and under TLS 1.2 one round trip more.",
     services: services::OF_TICKETS,
     explained_by: &[
         &vhost_directives::CAUSE,
+        &default_host_tickets_off::CAUSE,
         &session_too_large::CAUSE,
         &lifetime_invalid::CAUSE,
         &restart_lost_keys::CAUSE,
@@ -112,7 +113,28 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     // Where another kind of the same version resumes, most clients lose nothing now.
     let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.ever_resumes(case));
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
-    Some(case.found(&CAUSE, severity, confidence, title).because(evidence))
+    let finding = case.found(&CAUSE, severity, confidence, title).because(evidence);
+    // A server that resumes TLS 1.2 has its cache or its tickets on: what is 0 is the number of tickets.
+    let has_no_tickets = version == Version::Tls13 && refused.is_none() && resumes_tls12(case);
+    Some(if has_no_tickets { finding.fixed_by(some_tickets()) } else { finding })
+}
+
+fn resumes_tls12(case: &Case<'_>) -> bool {
+    let series = case.conclusive_series();
+    let mut offering = series.iter().filter(|it| it.asked.tls == Version::Tls12 && it.asked.kind != Kind::Full);
+    offering.any(|it| it.ever_resumes(case))
+}
+
+fn some_tickets() -> Vec<Remedy> {
+    let general = Remedy::general(
+        "The number of tickets for each TLS 1.3 handshake is 0 (NumTickets, num_tickets), or the library has no TLS 1.3 resumption: \
+         remove that setting, or give some:",
+    );
+    let has_number =
+        |software: &str| ["nginx", "Apache", "OpenSSL API", "Python ssl", "rustls", "s2n-tls"].contains(&software);
+    let of_number = MORE_TICKETS.iter().filter(|fix| fix.side == Side::Server && has_number(fix.software));
+    let of_others = CAUSE.fixes.iter().filter(|fix| !has_number(fix.software));
+    std::iter::once(general).chain(of_number.chain(of_others).map(Remedy::from)).collect()
 }
 
 /// A server that gives nothing under TLS 1.2 has resumption off, and its TLS 1.3 tickets are those useless ones: nodes that do not

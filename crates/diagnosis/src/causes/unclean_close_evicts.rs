@@ -2,7 +2,7 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, ExaminedRule, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, cache_too_small, fix};
 use crate::diagnose::examined::{Examined, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -34,6 +34,7 @@ costs most.",
             "or SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) before SSL_free",
         ),
     ],
+    explained_by: &[&cache_too_small::CAUSE],
     separated_by: &["unclean-close", "reset"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],

@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::{Cause, ExaminedRule, Rule, fix};
+use super::{Cause, ExaminedRule, Rule, default_host_tickets_off, fix};
 use crate::diagnose::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -42,6 +42,7 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 
         fix("HAProxy", "", "settings of sessions are global; those of tickets belong to the bind line"),
     ],
     separated_by: &["no-sni-at-all", "without-sni", "without-alpn"],
+    explained_by: &[&default_host_tickets_off::CAUSE],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     examined: Some(Rule { rank: 23, find: ExaminedRule::EachRun("no-sni-at-all", of_experiments) }),

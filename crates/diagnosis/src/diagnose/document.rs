@@ -2,14 +2,14 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_model::document::{Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Subject};
+use reprise_model::document::{Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy, Subject};
 use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};
-use crate::causes::{Side, cause, causes};
+use crate::causes::{self, Side, cause, causes};
 use crate::figures::connections;
 use crate::series::Case;
 use crate::verdict::verdict;
@@ -91,7 +91,13 @@ fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str
     let Some(cause) = cause(&finding.id) else { return finding };
     let general = cause.remedies_in(starttls);
     if !finding.remedies.is_empty() && finding.remedies != general {
-        return finding;
+        let known = software.and_then(causes::software);
+        let is_known = |remedy: &Remedy| remedy.software.as_deref() == known;
+        let mut remedies = finding.remedies.clone();
+        if known.is_some() && remedies.iter().any(is_known) {
+            remedies.retain(|remedy| remedy.software.is_none() || is_known(remedy));
+        }
+        return finding.fixed_by(remedies);
     }
     match software {
         Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),

@@ -11,7 +11,7 @@ pub(crate) mod scene;
 pub use document::{ServerRun, server_diagnosis};
 pub(crate) use examined::Examined;
 
-use reprise_model::document::{Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use crate::causes::{cause, rules};
 use crate::findings::of_rules;
@@ -21,10 +21,12 @@ use crate::verdict::worst_first;
 /// Every finding that these experiments support, the worst first.
 fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules(|cause| cause.examined).flat_map(|rule| rule.findings(examined)).collect();
-    let found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
+    let mut found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     // What the experiments say of a cause holds more than what a measurement would.
     findings.extend(of_rules(&examined.case).filter(|finding| !found.contains(&finding.id)));
-    findings.extend(judged::findings(&examined.case));
+    let judged = judged::findings(&examined.case);
+    found.extend(judged.iter().filter(|it| it.confidence != Confidence::Possible).map(|it| it.id.clone()));
+    findings.extend(judged);
     // A rule that knows why takes the place of one that sees only that.
     let is_explained = |finding: &Finding| {
         let explained_by = cause(&finding.id).map(|cause| cause.explained_by).unwrap_or_default();

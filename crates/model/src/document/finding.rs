@@ -20,6 +20,9 @@ pub struct Finding {
     pub title: String,
     /// What was observed that says so.
     pub evidence: Vec<String>,
+    /// How much likelier all connections are where it is so than where it is not; absent where it was not weighed against others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odds: Option<u64>,
     /// What it costs each connection; null where unknown.
     pub cost_ns: Option<Nanos>,
     /// Processor time that it costs each full handshake which a resumption could have been; absent where it was not measured.
@@ -44,6 +47,7 @@ impl Finding {
             confidence,
             title: title.into(),
             evidence: Vec::new(),
+            odds: None,
             cost_ns: None,
             cost_cpu: None,
             remedy: None,
@@ -68,6 +72,13 @@ impl Finding {
     #[must_use]
     pub fn because(self, evidence: impl IntoIterator<Item = String>) -> Self {
         Self { evidence: evidence.into_iter().collect(), ..self }
+    }
+
+    /// The same with the odds that it was given against all others.
+    #[must_use]
+    pub fn weighing(self, odds: f64) -> Self {
+        // So large a number says no more, and JavaScript reads it exactly.
+        Self { odds: Some(odds.clamp(1.0, 1e12).round() as u64), ..self }
     }
 
     /// The same with what it costs each connection, where that is known.

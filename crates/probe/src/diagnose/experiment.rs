@@ -167,12 +167,14 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment::new("segments", "a ClientHello split over two TCP segments")
         .under(TICKETS)
         .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
-    Experiment::new("identities", "2, 5 and 40 PSK identities, the true one last").under(TLS13).steps(&[
-        PRIME,
-        Resume(Variation::Identities(2)),
-        Resume(Variation::Identities(5)),
-        Resume(Variation::Identities(40)),
-    ]),
+    Experiment::new("identities", "2, 5 and up to 40 PSK identities, of at most 16 kB, the true one last")
+        .under(TLS13)
+        .steps(&[
+            PRIME,
+            Resume(Variation::Identities(2)),
+            Resume(Variation::Identities(5)),
+            Resume(Variation::Identities(40)),
+        ]),
     Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
         .under(TLS13)
         .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),

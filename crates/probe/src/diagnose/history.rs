@@ -5,7 +5,7 @@ use reprise_connection::Fault;
 use reprise_judge::{Answer, Budget, Examination, Outcome, Request, Variation as Change};
 use reprise_model::{Asked, Kind, Nanos, Observation};
 
-use super::judgement::{Judgement, are_named, key_name};
+use super::judgement::{Judgement, NodeNames};
 use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::{Given, SHORTER, is_silence, keep};
 use super::{EarlyEnd, ProbeRecord, Step, Variation};
@@ -18,8 +18,10 @@ const IN_HEALTH: Budget = Budget { connections: 23, seconds: 3.0 };
 const IN_VAIN: Budget = Budget { connections: 40, seconds: 6.0 };
 const IN_DOUBT: Budget = Budget { connections: 48, seconds: 8.0 };
 
-/// The seconds in which connections are made where nobody wants to wait.
+/// The seconds that may be waited where nobody wants to wait.
 const WITHOUT_WAITS: f64 = 0.8;
+/// So many seconds may connections themselves take, beside what is waited.
+const CONNECTING: f64 = 10.0;
 
 /// So many failures in a row mean that the target does not want any more, and so many that hang are enough.
 const FAILURES: usize = 5;
@@ -59,12 +61,17 @@ impl History<'_, '_> {
         reader: Reader,
     ) -> Result<(), EarlyEnd> {
         let (mut failed_in_a_row, mut hung) = (0, 0);
+        let mut waited = 0.0;
         loop {
-            examination.allow(self.budget(made));
+            // A slow link, or a busy machine, leaves as many connections and waits as any other.
+            let connecting = (examination.seconds() - waited).min(CONNECTING);
+            let budget = self.budget(made);
+            examination.allow(Budget { seconds: connecting + budget.seconds, ..budget });
             let Some(request) = examination.next_request() else { return Ok(()) };
             if !self.limited.allows(1) {
                 return Ok(());
             }
+            waited += request.after.unwrap_or_default();
             let last = made.last().map_or(Nanos(0), |seen| seen.start);
             let due = last.0 + (request.after.unwrap_or_default() * 1e9) as u64;
             self.limited.connector.wait_until(Nanos(due));
@@ -107,6 +114,7 @@ impl History<'_, '_> {
         }
     }
 
+    /// So many connections, and so many seconds of waiting.
     fn budget(&self, made: &[Observation]) -> Budget {
         let is_accepted = made.iter().any(|seen| seen.kind().is_some_and(|kind| kind != Kind::Full));
         let has_failed = made.iter().any(|seen| seen.facts().is_none());
@@ -122,9 +130,7 @@ impl History<'_, '_> {
             Some(patience) => usual.seconds.max(patience + 2.0),
             None => usual.seconds,
         };
-        // The rate alone takes so long.
-        let paced = usual.connections as f64 / f64::from(self.limited.limits.rate.max(1));
-        Budget { seconds: seconds + paced, ..usual }
+        Budget { seconds, ..usual }
     }
 }
 
@@ -135,8 +141,8 @@ fn place_of(made: &[Observation], index: u32) -> Option<usize> {
 /// How the connections of one mechanism are read.
 #[derive(Clone, Copy)]
 struct Reader {
-    /// Whether tickets name their keys.
-    names_keys: bool,
+    /// What tells nodes apart.
+    names: NodeNames,
     /// Whether error pages are not all that the server has.
     answers_well: bool,
 }
@@ -145,20 +151,22 @@ impl Reader {
     /// As the first connections show.
     fn of(before: &[ProbeRecord], asked: Asked) -> Self {
         let mut seen = before.iter().map(|seen| &seen.observation);
-        let names_keys = are_named(seen.clone(), asked);
-        Self { names_keys, answers_well: seen.any(|seen| seen.facts().is_some() && seen.is_answered_well()) }
+        let names = NodeNames::of(seen.clone(), asked);
+        Self { names, answers_well: seen.any(|seen| seen.facts().is_some() && seen.is_answered_well()) }
     }
 
     /// Tells the judge what became of a request.
     fn tell(self, examination: &mut Examination, request: Request, seen: &Observation, given: &Given) {
+        let is_error = self.answers_well && !seen.is_answered_well();
+        // One node of several asks for something else: nothing is concluded from that.
+        let request = if is_error { Request { offer: None, ..request } } else { request };
         let outcome = match seen.facts() {
             None => Outcome::Failed,
-            // One node of several that answers with an error, or a limit on the rate.
-            Some(_) if self.answers_well && !seen.is_answered_well() => Outcome::Failed,
+            Some(_) if is_error && seen.is_unavailable() => Outcome::Failed,
             Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
             Some(_) => Outcome::Full,
         };
-        let name = key_name(seen).filter(|_| self.names_keys).map(|name| name.to_string());
+        let name = self.names.of_node(seen);
         // Two tickets take two places in a cache.
         let tickets = seen.facts().map_or(0, |facts| usize::try_from(facts.tickets.count).unwrap_or(1));
         let sessions = if given.contains_key(&seen.index) { tickets.max(1) } else { 0 };

@@ -1,6 +1,7 @@
 //! What the judge concludes of one mechanism, and from which connections.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use reprise_judge::{Cause, Conclusion, Judge};
 use reprise_model::{Asked, KeyName, Kind, Observation, Ticket};
@@ -61,7 +62,49 @@ pub fn key_name(seen: &Observation) -> Option<KeyName> {
 
 /// Whether the first bytes of the tickets of these connections name keys: some come twice.
 pub fn are_named<'s>(seen: impl Iterator<Item = &'s Observation>, asked: Asked) -> bool {
-    let mut counts: HashMap<KeyName, u32> = HashMap::new();
-    seen.filter_map(key_name).for_each(|name| *counts.entry(name).or_default() += 1);
-    asked.kind != Kind::Id && counts.values().any(|count| *count > 1)
+    asked.kind != Kind::Id && counts(seen.filter_map(key_name)).values().any(|count| *count > 1)
+}
+
+/// What tells the nodes behind one address apart, where anything does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeNames {
+    /// The names of their ticket keys.
+    Keys,
+    /// Their certificates, which only full handshakes show.
+    Leaves,
+    /// Nothing.
+    None,
+}
+
+impl NodeNames {
+    /// As these connections show: key names where some come twice, certificates where two come twice and keys do not differ.
+    pub fn of<'s>(seen: impl Iterator<Item = &'s Observation> + Clone, asked: Asked) -> Self {
+        let are_named = are_named(seen.clone(), asked);
+        let leaves = counts(seen.clone().filter_map(leaf));
+        let leaves_differ = leaves.values().filter(|count| **count > 1).count() > 1;
+        match are_named {
+            true if !leaves_differ || counts(seen.filter_map(key_name)).len() > 1 => Self::Keys,
+            _ if leaves_differ => Self::Leaves,
+            _ => Self::None,
+        }
+    }
+
+    /// The name of the node that this connection reached, where it shows one.
+    pub fn of_node(self, seen: &Observation) -> Option<String> {
+        match self {
+            Self::Keys => key_name(seen).map(|name| name.to_string()),
+            Self::Leaves => leaf(seen).map(|leaf| leaf.iter().map(|byte| format!("{byte:02x}")).collect()),
+            Self::None => None,
+        }
+    }
+}
+
+fn leaf(seen: &Observation) -> Option<[u8; 32]> {
+    seen.facts().filter(|facts| facts.kind == Kind::Full)?.leaf
+}
+
+fn counts<T: Eq + Hash>(all: impl Iterator<Item = T>) -> HashMap<T, u32> {
+    let mut counts = HashMap::new();
+    all.for_each(|it| *counts.entry(it).or_default() += 1);
+    counts
 }

@@ -21,7 +21,7 @@ use crate::failed::Failed;
 use crate::series::Series;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
-pub use judgement::{Judgement, are_named, key_name};
+pub use judgement::{Judgement, NodeNames, are_named, key_name};
 pub use probe_record::ProbeRecord;
 pub use spent::{ServerClock, Spent};
 pub use variation::Variation;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_connection::Fault;
+use reprise_engine::Offer;
 use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Version};
 
 use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
@@ -112,7 +113,11 @@ impl<'e, 'a> Steps<'e, 'a> {
         let Some(offer) = self.cache.take_offer(self.asked, self.limited.connector.now(), usize::MAX, None) else {
             return Ok(());
         };
-        let mut record = self.connect(step, variation, self.asked, offer)?;
+        let identity = match &offer.offer {
+            Offer::Ticket(ticket) => ticket.ticket.len(),
+            _ => 0,
+        };
+        let mut record = self.connect(step, variation.offering(identity), self.asked, offer)?;
         if is_silence(record.fault.as_ref()) {
             self.hung += 1;
             self.cache = SessionCache::default();

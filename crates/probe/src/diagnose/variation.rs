@@ -46,6 +46,10 @@ pub enum Variation {
 
 /// As long as an X25519MLKEM768 key share makes it, and some more than one segment of Ethernet.
 const LARGE: u16 = 1600;
+/// No client offers more bytes of sessions.
+const OFFERED: usize = 16_000;
+/// Lengths, the age and the binder of an identity (RFC 9846 §4.3.11).
+const BESIDE_IDENTITY: usize = 2 + 4 + 1 + 48;
 /// Small enough for several records.
 const RECORD: u16 = 100;
 /// Where a ClientHello is cut in two: behind the record's header and the first fields.
@@ -75,6 +79,17 @@ impl Variation {
             Self::WithoutKeyShare => varied.shape = HelloShape { key_share: false, ..shape },
         }
         Some(varied)
+    }
+
+    /// The same with no more identities of so many bytes than a client would offer.
+    pub(super) fn offering(self, identity: usize) -> Self {
+        match self {
+            Self::Identities(count) => {
+                let most = OFFERED / (identity + BESIDE_IDENTITY);
+                Self::Identities(count.min(u8::try_from(most).unwrap_or(u8::MAX)).max(1))
+            }
+            other => other,
+        }
     }
 
     pub(super) fn behavior(self) -> CloseBehavior {
