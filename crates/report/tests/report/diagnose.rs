@@ -117,6 +117,7 @@ fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
     DiagnoseDocument {
         schema: DiagnoseDocument::SCHEMA.to_owned(),
         targets,
+        fleet: None,
         conditions: Vec::new(),
         provenance: provenance(),
     }
