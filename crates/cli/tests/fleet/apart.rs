@@ -1,0 +1,173 @@
+//! Fleets that do not share: who stands apart, and why.
+
+use reprise_harness::Lab;
+use reprise_lab::{Identity, KeyKind, Versions};
+use reprise_model::document::Confidence;
+use reprise_servers::{
+    ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, missing,
+};
+
+use crate::examined::{SHARED_KEY, addresses, examine};
+use crate::healthy::haproxy_keys;
+
+/// An nginx with this ticket key.
+pub(crate) fn nginx(identity: &Identity, key: u8) -> NginxConfig {
+    NginxConfig {
+        http_directives: "ssl_session_ticket_key ticket.key;".to_owned(),
+        files: vec![("ticket.key", SHARED_KEY.map(|byte| byte + key).to_vec())],
+        ..NginxConfig::new(vec![identity.clone()])
+    }
+}
+
+fn start(configs: Vec<NginxConfig>) -> Vec<Nginx> {
+    configs.into_iter().map(|config| Nginx::start(config).unwrap()).collect()
+}
+
+/// One program that is not installed.
+fn lacks(program: &str) -> bool {
+    missing(program).map(|not_run| not_run.announce()).is_some()
+}
+
+#[test]
+fn two_nginx_with_a_key_each() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 1)]);
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!((examined.blamed(), examined.code), (vec!["ticket-key-per-node"], 1), "{}", examined.page);
+    let finding = &examined.fleet().findings[0];
+    assert_eq!(finding.confidence, Confidence::Certain);
+    assert!(finding.remedies.iter().all(|it| it.software.as_deref().is_none_or(|it| it == "nginx")), "{finding:?}");
+    assert_eq!(examined.fleet().shared, Some(0.5));
+    assert!(examined.page.contains("another ticket key"), "{}", examined.page);
+    examined.assert_fits();
+}
+
+#[test]
+fn six_of_eight_nginx_share() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let nodes = start([0, 0, 1, 0, 0, 2, 0, 0].map(|key| nginx(&identity, key)).into());
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(
+        (examined.blamed(), examined.group_sizes()),
+        (vec!["ticket-key-per-node"], vec![6, 1, 1]),
+        "{}",
+        examined.page
+    );
+    let fleet = examined.fleet();
+    let alone =
+        format!("6 of 8 nodes share; {} and {} stand alone: another ticket key", nodes[2].address(), nodes[5].address());
+    assert!(fleet.verdict == alone && fleet.connections <= 600, "{}", fleet.verdict);
+    assert!((fleet.shared.unwrap() - 38.0 / 64.0).abs() < 1e-9, "{:?}", fleet.shared);
+    examined.assert_fits();
+}
+
+#[test]
+fn haproxy_with_keys_of_its_own_beside_two_that_share() {
+    if lacks("haproxy") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let start = |byte: u8| {
+        let keys = lab.file(&format!("{byte}.keys"), haproxy_keys(byte));
+        let bind = format!("tls-ticket-keys {}", keys.display());
+        HaProxy::start(HaProxyConfig { bind, ..HaProxyConfig::new(identity.clone()) }).unwrap()
+    };
+    let nodes = [1, 1, 9].map(start);
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!((examined.blamed()[0], examined.group_sizes()), ("ticket-key-per-node", vec![2, 1]), "{}", examined.page);
+}
+
+/// Their tickets name no key.
+#[test]
+fn two_go_with_a_key_each() {
+    if lacks("go") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let program = GoProgram::build().unwrap();
+    let nodes: Vec<Go> = (0..2).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect();
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(examined.blamed(), ["ticket-key-per-node"], "{}", examined.page);
+    assert_eq!(examined.fleet().findings[0].confidence, Confidence::Likely);
+}
+
+#[test]
+fn nodes_of_different_certificates_under_one_key() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let nodes = start((0..2).map(|_| nginx(&lab.identity(KeyKind::P256), 0)).collect());
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(examined.blamed(), ["node-certificate-differs"], "{}", examined.page);
+}
+
+#[test]
+fn a_node_without_tls13() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let older = NginxConfig { versions: Versions::Tls12, ..nginx(&identity, 0) };
+    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 0), older]);
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(examined.blamed(), ["node-protocol-differs"], "{}", examined.page);
+}
+
+#[test]
+fn a_node_that_asks_for_client_certificates() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let ca = reprise_lab::Authority::new().unwrap();
+    let asks = NginxConfig { client_verify: ClientVerify::Optional(ca.pem()), ..nginx(&identity, 0) };
+    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 0), asks]);
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(examined.blamed(), ["client-policy-changed"], "{}", examined.page);
+}
+
+/// One has the new key and the old one, the other the old one alone.
+#[test]
+fn a_key_that_has_not_reached_a_node() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let mut ahead = nginx(&identity, 1);
+    ahead.http_directives += "\nssl_session_ticket_key old.key;";
+    ahead.files.push(("old.key", SHARED_KEY.to_vec()));
+    let nodes = start(vec![ahead, nginx(&identity, 0), nginx(&identity, 0)]);
+    let examined = examine(&lab, &addresses(&nodes), "");
+    assert_eq!(examined.blamed(), ["key-propagation-skew"], "{}", examined.page);
+}
+
+#[test]
+fn caches_of_ids_per_node() {
+    if lacks("nginx") {
+        return;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let node = || NginxConfig {
+        session_tickets: false,
+        session_cache: reprise_servers::SessionCache::Shared("1m".to_owned()),
+        ..NginxConfig::new(vec![identity.clone()])
+    };
+    let nodes = start(vec![node(), node()]);
+    let examined = examine(&lab, &addresses(&nodes), "--tls 1.2");
+    assert_eq!(examined.blamed(), ["id-cache-per-process"], "{}", examined.page);
+}

@@ -1,0 +1,8 @@
+//! `reprise diagnose --together` against real fleets: who shares, who does not, and why.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+mod apart;
+mod examined;
+mod healthy;
+mod meanwhile;
