@@ -1,6 +1,6 @@
 //! nginx with two server blocks, one of which verifies clients: in a version with the fix of CVE-2025-23419, as distributions have it.
 
-use reprise_model::document::{IsolationVerdict, Severity};
+use reprise_model::document::{Confidence, IsolationVerdict, Severity};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache, require};
 
 use crate::scene::Scene;
@@ -25,7 +25,7 @@ fn start(scene: &Scene, both: &str, [open, strict]: [&str; 2]) -> (Nginx, [Strin
     };
     let server = Nginx::start(config).unwrap();
     let port = server.address().port();
-    (server, ["open.test", "strict.test"].map(|name| format!("{name}:{port}")))
+    (server, ["localhost", "strict.test"].map(|name| format!("{name}:{port}")))
 }
 
 const RESOLVE: &[&str] = &["--resolve", "127.0.0.1"];
@@ -74,13 +74,32 @@ fn one_name_at_two_ports_is_no_breach() {
     assert!(warning.iter().any(|text| text.starts_with("Everyone is let in everywhere")), "{warning:?}");
 }
 
-/// Two names that verify clients against another authority each.
+/// The default server block verifies clients against another authority than the strict one.
+fn start_of_two_authorities(scene: &Scene) -> (Nginx, [String; 2]) {
+    let strangers = scene.lab.file("strangers.pem", &scene.stranger_authority_pem);
+    let open = format!("ssl_verify_client on;\nssl_client_certificate {};", strangers.display());
+    start(scene, "ssl_session_ticket_key ticket.key;", [&open, ""])
+}
+
 #[test]
 fn names_of_other_authorities_are_not_entered() {
     require!("nginx");
     let scene = Scene::new();
-    let strangers = scene.lab.file("strangers.pem", &scene.stranger_authority_pem);
-    let open = format!("ssl_verify_client on;\nssl_client_certificate {};", strangers.display());
-    let (_server, [one, other]) = start(&scene, "ssl_session_ticket_key ticket.key;", [&open, ""]);
+    let (_server, [one, other]) = start_of_two_authorities(&scene);
     scene.isolation(&[&one, &other], RESOLVE).assert_nothing_enters();
+}
+
+/// Debian's 1.22.1 compares names, and open.test is none of a server block: it comes to the default one.
+#[test]
+fn a_name_that_no_server_block_has_leads_around_the_fix() {
+    require!("nginx");
+    let scene = Scene::new();
+    let (server, [_, strict]) = start_of_two_authorities(&scene);
+    let open = format!("open.test:{}", server.address().port());
+    let found = scene.isolation(&[&open, &strict], RESOLVE);
+    let shown = format!("{:#?}", found.document.isolation);
+    assert!(found.told(IsolationVerdict::Broken).contains(&"1.2 ticket, stranger".to_owned()), "{shown}");
+    assert!(found.told(IsolationVerdict::Broken).contains(&"1.3 ticket, friend".to_owned()), "{shown}");
+    let fault = found.findings().into_iter().find(|it| it.severity == Severity::Fault).unwrap();
+    assert_eq!((fault.confidence, found.outcome.code), (Confidence::Certain, 1));
 }

@@ -7,9 +7,9 @@ pub(super) static CAUSE: Cause = Cause {
 CVE-2025-23419 (nginx) and CVE-2025-23048 (Apache) let a client certificate that was checked for one virtual host
 resume at another. Fixed versions, and newer HAProxy, bind each session to the context that made it.",
     seen: "\
-Not by Reprise: each name is a target of its own, and no session of one is offered to another. By hand, a session resumes under the
-name that made it and is refused under another name of the same address, on a server that asks for client certificates. That
-is protection. A session that is refused without SNI is `sni-differs`.",
+A session resumes under the name that made it and is refused under another name of the same address, on a server that asks for client
+certificates. That is protection, and no finding: `reprise diagnose --isolation NAME1 NAME2` counts such refusals, and finds sessions
+that are accepted where they must not be (`isolation-broken`). A session that is refused without SNI is `sni-differs`.",
     confirm: "\
 Offer a session of one name to another:
 

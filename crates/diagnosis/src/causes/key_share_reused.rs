@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
 The server takes the same (EC)DHE key for several handshakes: from a pool that is filled before, or one key for some time. TLS 1.3 does
 not forbid it (RFC 9846 §C.4 speaks of the client's alone); NIST SP 800-56A wants a key for each. Some terminators do it on purpose.",
     seen: "\
-The server's key share is the same in two handshakes, be they full or resumed. Keys made anew are never alike.",
+The server's key share is the same in two handshakes, be they full or resumed. Fresh keys are never alike.",
     confirm: "\
 Look at the key share of some handshakes:
 

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn a_key_that_the_library_refuses_says_so() {
         for kind in [PeerKey::Rsa { bits: 1024 }, PeerKey::Rsa { bits: 16384 }] {
-            let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new(), may_sign: true, may_encipher: true };
+            let key =
+                LeafKey { kind, bits: Vec::new(), spki: Vec::new(), not_after: None, may_sign: true, may_encipher: true };
             let verdict = verify_signature(Version::Tls12, &key, Scheme::RSA_PSS_RSAE_SHA256, MESSAGE, &[]);
             assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.kind.to_string()).into()));
         }

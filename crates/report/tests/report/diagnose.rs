@@ -2,8 +2,8 @@
 
 use quick_junit::{NonSuccessKind, Report as Suites, TestCaseStatus};
 use reprise_model::document::{
-    Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
-    Severity, Subject,
+    Confidence, CpuCost, DiagnoseDocument, Diagnosis, EntryRecord, ExperimentRecord, Finding, IsolationRecord,
+    IsolationVerdict, MechanismRecord, Provenance, Remedy, Severity, Subject,
 };
 use reprise_model::{Asked, Failure, FailureClass, Kind, Nanos, Version};
 use reprise_report::terminal::Style;
@@ -115,6 +115,47 @@ fn hostile() -> Diagnosis {
 
 fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
     DiagnoseDocument::of(targets, provenance())
+}
+
+fn isolation(verdict: IsolationVerdict, to: &str) -> IsolationRecord {
+    let came_to = vec!["alert certificate_required".to_owned()];
+    IsolationRecord {
+        from: "open.example.org".to_owned(),
+        to: to.to_owned(),
+        holder: None,
+        asked: Asked { tls: Version::Tls13, kind: Kind::Ticket },
+        session_tls: Version::Tls13,
+        full: EntryRecord { connections: 9, let_in: 0, asks_for_certificate: Some(true), came_to },
+        offered: 3,
+        accepted: 3,
+        came_to: Some("HTTP 200".to_owned()),
+        verdict,
+    }
+}
+
+#[test]
+fn the_page_shows_what_enters_and_counts_the_rest() {
+    let records = vec![
+        isolation(IsolationVerdict::Broken, "strict.example.org"),
+        isolation(IsolationVerdict::Refused, "other.example.org"),
+    ];
+    let mut document = document(vec![healthy("strict.example.org")]);
+    document.isolation = records;
+    let page = |in_full| {
+        let shown = Shown { in_full, ..Shown::default() };
+        terminal(Report { shown, ..Document::Diagnose(&document).into() }, Style::default())
+    };
+    let short = page(false);
+    assert!(
+        in_order(&short, &["Who may enter", "alert certificate_required", "offered elsewhere", "HTTP 200  broken"]),
+        "{short}"
+    );
+    assert!(short.contains("1 other combinations: 1 refused") && !short.contains("  refused"), "{short}");
+    assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
+    let full = page(true);
+    assert!(full.contains("  refused") && !full.contains("other combinations"), "{full}");
+    let json = serde_json::to_value(&document).unwrap();
+    assert_eq!((&json["isolation"][0]["verdict"], &json["isolation"][0]["holder"]), (&"broken".into(), &Value::Null));
 }
 
 fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {

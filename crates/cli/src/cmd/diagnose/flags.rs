@@ -97,7 +97,8 @@ pub(crate) struct DiagnoseArgs {
 /// What `--fail-if` may name.
 const CONDITIONS: &str = "\
 Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'findings.risk', 'findings.fault.possible', \
-'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied), or any figure by its path \
+'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied), 'isolation.broken > 0' (with \
+--isolation), or any figure by its path \
 in the JSON: '.targets[].connections > 100'";
 
 const EXAMPLES: &str = "\
@@ -110,6 +111,7 @@ Examples:
   reprise diagnose --together --all-addresses example.org   do all addresses of a name?
   kubectl get endpointslices -l kubernetes.io/service-name=web -o json | reprise diagnose --together --targets-from -
   reprise diagnose mail.example.org --starttls smtp
+  reprise diagnose --isolation open.example.org strict.example.org --cert c.pem   whose sessions enter where they must not?
   reprise diagnose localhost:8443 --server-pid $(pidof -s nginx)   what does it cost the server's processor?
   reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
 
