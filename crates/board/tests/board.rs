@@ -142,7 +142,8 @@ fn a_session_of_one_name_opens_no_other() {
 #[test]
 fn a_session_resumes_with_the_master_secret_of_its_kind_alone() {
     let Some(firmware) = firmware() else { return };
-    for (stack, tickets) in [BoardStack::MbedTls2, BoardStack::MbedTls3].into_iter().flat_map(|it| [(it, false), (it, true)]) {
+    for (stack, tickets) in [BoardStack::MbedTls2, BoardStack::MbedTls3].into_iter().flat_map(|it| [(it, false), (it, true)])
+    {
         let image = Image { tickets, ..usual(stack) };
         firmware.build(image).unwrap();
         let sessions = if tickets { None } else { setup().sessions };

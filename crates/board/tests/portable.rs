@@ -111,7 +111,10 @@ fn an_existing_context_resumes_under_its_own_name_alone() {
     for library in ["bearssl", "mbedtls"] {
         let root = root();
         let program = root.join(format!("target/firmware/tests/existing_{library}"));
-        run(Command::new("make").arg("-C").arg(root.join("firmware")).arg(format!("../target/firmware/tests/existing_{library}")));
+        run(Command::new("make")
+            .arg("-C")
+            .arg(root.join("firmware"))
+            .arg(format!("../target/firmware/tests/existing_{library}")));
         let keys = root.join("crates/board/keys");
         let mut server = Command::new(program)
             .args([keys.join("p256.crt"), keys.join("p256.key")])
@@ -136,7 +139,7 @@ fn an_existing_context_resumes_under_its_own_name_alone() {
 #[test]
 fn an_esp8266_sketch_compiles_with_the_cache() {
     let Some(core) = std::env::var_os("REPRISE_ESP8266") else {
-        eprintln!("NOT RUN: needs REPRISE_ESP8266, a folder with the ESP8266 core for Arduino");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: needs REPRISE_ESP8266, a folder with the ESP8266 core for Arduino");
         return;
     };
     require!("make", "xtensa-lx106-elf-g++", "apt-get");
