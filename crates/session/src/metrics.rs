@@ -437,7 +437,8 @@ mod tests {
         let Ok(dashboard) = std::fs::read_to_string(path) else { return };
         let page = Counters::default().render();
         let samples: BTreeSet<&str> = page.lines().filter_map(|line| line.split([' ', '{']).next()).collect();
-        let in_words = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned).collect();
+        let in_words =
+            |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned).collect();
         let words: Vec<String> = in_words(&dashboard);
         let shown: BTreeSet<&str> =
             words.iter().map(String::as_str).filter(|word| word.starts_with("reprise_session_")).collect();
