@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
 fn measure(store: &Valkey, worker: u8, lookups: u8) -> anyhow::Result<Vec<Duration>> {
     let keys: Vec<StoreKey> = (0..lookups).map(|number| StoreKey::of(&[worker, number])).collect();
     for key in &keys {
-        while !store.put(*key, vec![7; 200], Duration::from_secs(3600)) {}
+        while store.put(*key, vec![7; 200], Duration::from_secs(3600)).is_none() {}
     }
     thread::sleep(Duration::from_millis(200));
     let mut waits = Vec::with_capacity(FETCHES);

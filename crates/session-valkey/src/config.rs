@@ -77,8 +77,8 @@ pub struct ValkeyConfig {
     /// After how many failures in a row nobody asks until the store answers again; 5 by default. They are errors, or silence that
     /// lasts.
     pub failures: u32,
-    /// The first pause before a store that failed is tried again; 100 ms by default. Later ones grow up to a second, or up to
-    /// this if it is longer; chance shortens each.
+    /// The first pause before a store that failed is tried again; 100 ms by default. Later ones grow up to half a second, or
+    /// up to this if it is longer; chance shortens each.
     pub pause: Duration,
     /// How many writes may wait; 4,096 by default. Others are dropped.
     pub queue: usize,

@@ -13,7 +13,6 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::backoff::Backoff;
-use crate::budget::within;
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
 use crate::refusal::Refusal;
@@ -24,7 +23,7 @@ use crate::strike::Identity;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often in a row another node may be first.
 const MOST_LOOKS: usize = 8;
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A ring that a leaping clock dated into the far future: the store refuses times beyond its own counting.
 const LONGEST_KEPT: Duration = Duration::from_secs(366 * 86_400);
@@ -70,14 +69,14 @@ impl Keeper {
     pub(crate) async fn run(mut self) {
         while !self.stop.is_stopped() {
             self.shared.take_broken();
-            match within(PATIENCE, self.connect()).await {
-                Some(Ok(connection)) => {
+            match timeout(PATIENCE, self.connect()).await {
+                Ok(Ok(connection)) => {
                     self.backoff.reset();
                     self.shared.connected(connection.clone());
                     self.keep(connection).await;
                     self.shared.disconnected();
                 }
-                Some(Err(error)) => {
+                Ok(Err(error)) => {
                     let refusal = self.shared.refusal(&error);
                     self.shared.journal.failed(refusal.as_ref().map_or_else(|| error.to_string(), Refusal::to_string));
                     // Such as a wrong password.
@@ -85,7 +84,7 @@ impl Keeper {
                         let _ = self.ready.send(Err(refusal));
                     }
                 }
-                None => self.shared.journal.failed("no connection within a second".to_owned()),
+                Err(_) => self.shared.journal.failed("no connection within a second".to_owned()),
             }
             self.pause().await;
         }
@@ -118,9 +117,9 @@ impl Keeper {
         loop {
             // What the store refused before it may allow now.
             if !is_checked || !self.shared.journal.refusals().is_empty() {
-                is_checked = within(PATIENCE, self.check(&mut connection)).await.is_some();
+                is_checked = timeout(PATIENCE, self.check(&mut connection)).await.is_ok();
             }
-            if within(PATIENCE, self.look(&mut connection)).await.is_none() {
+            if timeout(PATIENCE, self.look(&mut connection)).await.is_err() {
                 self.shared.journal.failed("no answer within a second".to_owned());
                 return;
             }

@@ -98,7 +98,7 @@ impl Shared {
         let found = |found: Option<Vec<u8>>| found.map_or(Answer::Absent, Answer::Found);
         let answers = answers.unwrap_or_default().into_iter().map(found);
         let answers = lookups.iter().map(Lookup::key).zip(answers).collect::<Vec<(StoreKey, Answer)>>();
-        Answers::new(answers).early_data(is_answered && lock(&self.strikes).is_sure(now))
+        Answers::new(answers).early_data(is_answered && self.is_sure(now))
     }
 
     /// What a command came to, if to an answer. Otherwise it is known from here on: that the store refuses it, or that the
@@ -178,6 +178,11 @@ impl Shared {
 
     pub(crate) fn ring_key(&self) -> Vec<u8> {
         [self.user.prefix.as_bytes(), b":ring"].concat()
+    }
+
+    /// Whether what is taken from the store is taken once.
+    pub(crate) fn is_sure(&self, now: Instant) -> bool {
+        lock(&self.strikes).is_sure(now)
     }
 
     pub(crate) fn connection(&self) -> Option<Connection> {

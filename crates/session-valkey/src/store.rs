@@ -116,6 +116,10 @@ impl SharedStore for Valkey {
         Box::pin(async move { task.await.unwrap_or_else(|_ended| unanswered(&keys)) })
     }
 
+    fn is_sure(&self) -> bool {
+        self.shared.is_sure(Instant::now())
+    }
+
     fn put(&self, key: StoreKey, entry: Vec<u8>, lifetime: Duration) -> Option<Written> {
         let written = self.shared.queue.push(Write { key: self.shared.key(&key), entry, lifetime })?;
         if self.shared.is_paused() {

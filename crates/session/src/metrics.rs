@@ -431,6 +431,22 @@ mod tests {
     }
 
     #[test]
+    fn the_dashboard_shows_every_metric_and_no_other() {
+        // An archive of this package has no documentation of the checkout.
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/session.json");
+        let Ok(dashboard) = std::fs::read_to_string(path) else { return };
+        let page = Counters::default().render();
+        let samples: BTreeSet<&str> = page.lines().filter_map(|line| line.split([' ', '{']).next()).collect();
+        let in_words =
+            |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned).collect();
+        let words: Vec<String> = in_words(&dashboard);
+        let shown: BTreeSet<&str> =
+            words.iter().map(String::as_str).filter(|word| word.starts_with("reprise_session_")).collect();
+        let known: BTreeSet<&str> = samples.into_iter().filter(|name| name.starts_with("reprise_session_")).collect();
+        assert_eq!(shown, known);
+    }
+
+    #[test]
     fn every_reason_has_its_own_counter() {
         for (index, why) in Refused::ALL.into_iter().enumerate() {
             assert_eq!(why as usize, index);

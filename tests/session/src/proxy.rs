@@ -2,10 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the network does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Network {
     Fine,
     /// It carries everything, 200 ms later.
     Slow,
+    /// It carries everything, 100 ms later: another continent.
+    Far,
     /// It carries nothing, and says nothing of it.
     Cut,
 }
@@ -75,19 +77,31 @@ impl Proxy {
 }
 
 fn carry(mut from: TcpStream, mut to: TcpStream, state: &State) {
-    let mut buffer = [0; 1 << 14];
-    while let Ok(count) = from.read(&mut buffer) {
-        let network = state.network.load(Ordering::SeqCst);
-        if network == Network::Slow as u8 {
-            thread::sleep(Duration::from_millis(200));
+    // A delay keeps back nothing that comes later: what is on its way waits for its own time.
+    let (under_way, arriving) = mpsc::channel::<(Instant, Vec<u8>)>();
+    let writing = thread::spawn(move || {
+        for (due, bytes) in arriving {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).is_err() {
+                break;
+            }
         }
+        let _ = to.shutdown(Shutdown::Write);
+    });
+    let mut buffer = [0; 1 << 14];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        let network = state.network.load(Ordering::SeqCst);
         let carried = &mut buffer[..count];
         state.set_time(carried);
-        if count == 0 || network != Network::Cut as u8 && to.write_all(carried).is_err() {
+        let delays = [(Network::Slow, 200), (Network::Far, 100)];
+        let delay = delays.iter().find(|(delayed, _)| *delayed as u8 == network).map_or(0, |(_, millis)| *millis);
+        let due = Instant::now() + Duration::from_millis(delay);
+        if network != Network::Cut as u8 && under_way.send((due, carried.to_vec())).is_err() {
             break;
         }
     }
-    let _ = to.shutdown(Shutdown::Write);
+    drop(under_way);
+    let _ = writing.join();
 }
 
 impl State {

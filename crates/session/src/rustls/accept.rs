@@ -8,20 +8,10 @@ use std::thread::{self, Thread};
 
 use rustls::{ServerConnection, Stream};
 
-use super::server::{ResumingServer, Watch};
+use super::server::ResumingServer;
+use super::stream::TlsStream;
 use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
 use crate::store::Answers;
-
-/// A connection over a blocking stream, as [`ResumingServer::accept`] makes it. Reading gives early data first: whoever must know
-/// what a request came with asks [`TlsStream::is_early`].
-#[derive(Debug)]
-pub struct TlsStream<S> {
-    /// The TLS side.
-    pub conn: ServerConnection,
-    /// The stream below it.
-    pub sock: S,
-    watch: Watch,
-}
 
 impl ResumingServer {
     /// Does the handshake of one connection over a blocking stream. How long it may take is the stream's timeouts'
@@ -44,7 +34,7 @@ impl ResumingServer {
         };
         let (config, watch) = self.connection(&offered, answers);
         let conn = ServerConnection::new(config).map_err(io::Error::other)?;
-        let mut tls = TlsStream { conn, sock: stream, watch };
+        let mut tls = TlsStream::new(conn, stream, watch);
         let mut unread = &received[..];
         while !unread.is_empty() {
             tls.conn.read_tls(&mut unread)?;
@@ -60,10 +50,15 @@ impl ResumingServer {
 }
 
 impl<S: Read + Write> TlsStream<S> {
-    /// Whether the handshake is not done yet: what is read came before it, and what was sent may be a replay where single use
-    /// is not certain. It is, unless the caller's own store says otherwise.
-    pub fn is_early(&self) -> bool {
-        self.conn.is_handshaking()
+    /// Waits for the client's Finished, if it was not there when early data was. Then there are tickets for the client too.
+    ///
+    /// # Errors
+    /// As of [`ResumingServer::accept`].
+    pub fn complete(&mut self) -> io::Result<()> {
+        while self.conn.is_handshaking() {
+            self.step()?;
+        }
+        Ok(())
     }
 
     /// One read of the handshake, and what there is to say to it.

@@ -205,7 +205,10 @@ impl StoresServerSessions for Link {
             Store::None => false,
             Store::Local(store) => {
                 let (Some((policy, times)), Ok(id)) = (self.issue(), <&[u8; 32]>::try_from(&key[..])) else { return false };
-                store.put(times.issued, id, &pack(&policy, times, &value), self.settings().limits.lifetime)
+                let (entry, lifetime) = (pack(&policy, times, &value), self.settings().limits.lifetime);
+                let is_renewed = self.state().first_authentication.is_some();
+                let put = if is_renewed { LocalStore::put_renewed } else { LocalStore::put };
+                put(store, times.issued, id, &entry, lifetime)
             }
             Store::Shared { store, ring } => {
                 let key = StoreKey::of(&key);

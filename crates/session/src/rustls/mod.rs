@@ -12,13 +12,12 @@ mod format;
 mod link;
 mod resumption;
 mod server;
+mod stream;
 #[cfg(feature = "tokio")]
 mod tokio;
 
-pub use accept::TlsStream;
 pub use certificate::CertificateBinding;
 pub use client_auth::ClientAuth;
 pub use resumption::{Resumption, ResumptionBuilder, ResumptionError};
 pub use server::{ResumingServer, ServerError, Watch};
-#[cfg(feature = "tokio")]
-pub use tokio::Prefixed;
+pub use stream::TlsStream;

@@ -72,8 +72,14 @@ impl ResumingServer {
     pub fn connection(&self, offered: &ResumptionOffer, answers: Answers) -> (Arc<ServerConfig>, Watch) {
         let Some(bound) = &self.bound else { return (Arc::clone(&self.config), Watch(None)) };
         let mut config = ServerConfig::clone(&self.config);
-        // A shared store that is not sure says so; one's own memory is.
-        if matches!(bound.settings.store, Store::Shared { .. }) && !answers.early_data {
+        // One's own memory is sure; a shared store says whether it is. Where nothing was asked there is no early data to accept,
+        // but there are tickets, which say whether the next connection may send some.
+        let is_sure = match &bound.settings.store {
+            Store::Shared { store, .. } if offered.identities.is_empty() => store.is_sure(),
+            Store::Shared { .. } => answers.early_data,
+            Store::None | Store::Local(_) => true,
+        };
+        if !is_sure {
             config.max_early_data_size = 0;
         }
         // Or else what was sent early would be answered no earlier.

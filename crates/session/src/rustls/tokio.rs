@@ -1,25 +1,28 @@
 //! Servers on tokio.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
+use rustls::ServerConnection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
 use super::server::ResumingServer;
+use super::stream::TlsStream;
 use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
 use crate::store::Answers;
 
 impl ResumingServer {
     /// Does the handshake of one connection. How long it may take is the caller's business, by `tokio::time::timeout`; the
-    /// shared store adds at most its own budget.
+    /// shared store adds at most its own budget, before the handshake and before its tickets.
+    ///
+    /// Where early data is accepted, this returns before the client's Finished, so that what the client sent first is read and
+    /// answered one round trip earlier.
     ///
     /// # Errors
     /// What the stream or the handshake failed with; a ClientHello that is too long. The client has then been sent the
     /// alert.
-    pub async fn accept_tokio<S>(&self, mut stream: S) -> io::Result<TlsStream<Prefixed<S>>>
+    pub async fn accept_tokio<S>(&self, mut stream: S) -> io::Result<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -35,69 +38,155 @@ impl ResumingServer {
             None => (Vec::new(), ResumptionOffer::default(), Answers::default()),
         };
         let (config, watch) = self.connection(&offered, answers);
-        let stream = Prefixed { received, given: 0, stream };
-        let mut accepted = TlsAcceptor::from(config).accept(stream).await?;
-        watch.completed(accepted.get_mut().1);
-        Ok(accepted)
-    }
-}
-
-/// A stream whose first bytes were read before: they are read again first.
-#[derive(Debug)]
-pub struct Prefixed<S> {
-    received: Vec<u8>,
-    given: usize,
-    stream: S,
-}
-
-impl<S> Prefixed<S> {
-    /// The stream itself, for its addresses and options.
-    pub fn get_ref(&self) -> &S {
-        &self.stream
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let unread = this.received.get(this.given..).unwrap_or_default();
-        if unread.is_empty() {
-            return Pin::new(&mut this.stream).poll_read(context, buffer);
+        let conn = ServerConnection::new(config).map_err(io::Error::other)?;
+        let mut tls = TlsStream::new(conn, stream, watch);
+        let mut unread = &received[..];
+        while !unread.is_empty() {
+            tls.conn.read_tls(&mut unread)?;
+            std::future::poll_fn(|context| Poll::Ready(tls.open_with(context))).await?;
         }
-        let (first, rest) = unread.split_at(unread.len().min(buffer.remaining()));
-        buffer.put_slice(first);
-        this.given = this.given.saturating_add(first.len());
-        if rest.is_empty() {
-            (this.received, this.given) = (Vec::new(), 0);
+        std::future::poll_fn(|context| tls.poll_send(context)).await?;
+        while tls.conn.is_handshaking() && tls.conn.early_data().is_none() {
+            std::future::poll_fn(|context| tls.poll_step(context)).await?;
+            std::future::poll_fn(|context| tls.poll_send(context)).await?;
+        }
+        tls.watch.completed(&mut tls.conn);
+        Ok(tls)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream<S> {
+    /// Reads once, and opens what came.
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut stream = Blocking { stream: &mut self.sock, context };
+        match self.conn.read_tls(&mut stream) {
+            Ok(0) if self.conn.is_handshaking() => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => Poll::Ready(self.open_with(context)),
+            Err(error) => unless_blocked(error),
+        }
+    }
+
+    fn open_with(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        self.conn.process_new_packets().map(drop).map_err(|error| {
+            // The alert, if there is room for it.
+            let _ = self.conn.write_tls(&mut Blocking { stream: &mut self.sock, context });
+            io::Error::new(io::ErrorKind::InvalidData, error)
+        })
+    }
+
+    /// Sends what there is, once the shared store has the sessions among it.
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.awaited.is_none() {
+            self.awaited = self.watch.written();
+        }
+        if let Some(awaited) = &mut self.awaited {
+            ready!(awaited.as_mut().poll(context));
+            self.awaited = None;
+        }
+        while self.conn.wants_write() {
+            match self.conn.write_tls(&mut Blocking { stream: &mut self.sock, context }) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(_) => {}
+                Err(error) => return unless_blocked(error),
+            }
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsStream<S> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            let room = buffer.initialize_unfilled();
+            let early = this.conn.early_data().map_or(Ok(0), |mut early| early.read(room))?;
+            if early > 0 || room.is_empty() {
+                buffer.advance(early);
+                return Poll::Ready(Ok(()));
+            }
+            if !this.conn.is_handshaking() {
+                match this.conn.reader().read(room) {
+                    Ok(count) => {
+                        buffer.advance(count);
+                        return Poll::Ready(Ok(()));
+                    }
+                    Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(error)),
+                    Err(_) => {}
+                }
+            }
+            // A client that does not read is no reason not to.
+            if let Poll::Ready(Err(error)) = this.poll_send(context) {
+                return Poll::Ready(Err(error));
+            }
+            ready!(this.poll_step(context))?;
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        let this = self.get_mut();
+        loop {
+            ready!(this.poll_send(context))?;
+            // Before the client's Finished too: rustls sends it at once, or keeps it where clients must prove who they are.
+            let written = this.conn.writer().write(bytes)?;
+            if written > 0 || bytes.is_empty() {
+                // What the stream does not take now it takes with the next write, or when it is flushed.
+                if let Poll::Ready(Err(error)) = this.poll_send(context) {
+                    return Poll::Ready(Err(error));
+                }
+                return Poll::Ready(Ok(written));
+            }
+            ready!(this.poll_step(context))?;
+        }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        let this = self.get_mut();
+        ready!(this.poll_send(context))?;
+        Pin::new(&mut this.sock).poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        let this = self.get_mut();
+        // Said once, however often it is asked for.
+        this.conn.send_close_notify();
+        ready!(this.poll_send(context))?;
+        Pin::new(&mut this.sock).poll_shutdown(context)
     }
+}
+
+/// A stream as rustls reads and writes it: what would have to wait fails, and the task is woken later.
+struct Blocking<'a, 'b, S> {
+    stream: &'a mut S,
+    context: &'a mut Context<'b>,
+}
+
+impl<S: AsyncRead + Unpin> Read for Blocking<'_, '_, S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut unfilled = ReadBuf::new(buffer);
+        match Pin::new(&mut *self.stream).poll_read(self.context, &mut unfilled) {
+            Poll::Ready(read) => read.map(|()| unfilled.filled().len()),
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Write for Blocking<'_, '_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match Pin::new(&mut *self.stream).poll_write(self.context, bytes) {
+            Poll::Ready(written) => written,
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn unless_blocked(error: io::Error) -> Poll<io::Result<()>> {
+    if error.kind() == io::ErrorKind::WouldBlock { Poll::Pending } else { Poll::Ready(Err(error)) }
 }
 
 async fn read_hello<S>(stream: &mut S, mut ahead: LookAhead) -> io::Result<(Vec<u8>, ResumptionOffer)>

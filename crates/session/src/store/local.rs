@@ -54,7 +54,14 @@ impl LocalStore {
     /// Stores `state` under `id` for `lifetime`. Returns whether it did: a state above the bound of a shard is not stored.
     pub fn put(&self, now: UnixTime, id: &[u8; 32], state: &[u8], lifetime: Duration) -> bool {
         let (key, mut shard) = self.find(id);
-        shard.put(now, key, state, after(now, lifetime))
+        shard.put(now, key, state, after(now, lifetime), false)
+    }
+
+    /// The same for a client that has come back with a session before: a flood of others does not drive it out. A session that
+    /// [`LocalStore::get`] finds is kept likewise.
+    pub fn put_renewed(&self, now: UnixTime, id: &[u8; 32], state: &[u8], lifetime: Duration) -> bool {
+        let (key, mut shard) = self.find(id);
+        shard.put(now, key, state, after(now, lifetime), true)
     }
 
     /// A copy of what stands under `id`, as TLS 1.2 session IDs need it: they are used again and again.
@@ -193,6 +200,37 @@ mod tests {
         let used = (0..10).filter(is_there).count();
         let unused = (10..100).filter(is_there).count();
         assert!(used >= 8 && unused <= 10, "{used} of 10 that are used, {unused} of 90 that are not");
+    }
+
+    #[test]
+    fn a_flood_of_clients_that_come_once_drives_nobody_out() {
+        const CAPACITY: u32 = 8192;
+        for renewed in [false, true] {
+            let store = store(CAPACITY as usize, 1 << 30);
+            let idle = 0..CAPACITY / 4;
+            for number in idle.clone() {
+                if renewed {
+                    assert!(store.put_renewed(at(0), &id(number), &[1; 8], HOUR));
+                } else {
+                    put(&store, number, 8);
+                    assert!(store.get(at(0), &id(number)).is_some());
+                }
+            }
+            (0..2 * CAPACITY).for_each(|number| assert!(put(&store, 1_000_000 + number, 8)));
+            let left = idle.clone().filter(|&number| store.take(at(1), &id(number)).is_some()).count();
+            assert!(left >= idle.len() * 99 / 100, "{left} of {}", idle.len());
+        }
+    }
+
+    #[test]
+    fn who_stays_away_for_long_makes_room() {
+        const CAPACITY: u32 = 1024;
+        let store = store(CAPACITY as usize, 1 << 30);
+        (0..CAPACITY).for_each(|number| assert!(store.put_renewed(at(0), &id(number), &[1; 8], HOUR)));
+        (0..10 * CAPACITY).for_each(|number| assert!(put(&store, 1_000_000 + number, 8)));
+        let new =
+            (9 * CAPACITY..10 * CAPACITY).filter(|&number| store.take(at(1), &id(1_000_000 + number)).is_some()).count();
+        assert!(new >= CAPACITY as usize / 2, "{new}");
     }
 
     #[test]

@@ -12,6 +12,10 @@ pub(super) type Id = [u8; 32];
 
 /// Among how many sessions the least recently used one is evicted.
 const SAMPLE: usize = 8;
+/// For how many puts and gets, in capacities, a session of a client that came back is kept before those of others.
+const PROTECTED_FOR: u32 = 4;
+/// How many samples are taken where all that is found is to be kept.
+const MOST_SAMPLES: usize = 8;
 /// How many cells are looked at in a row for sessions that have expired: one for each that is put, so that none wait for the bound.
 const SWEEP: usize = 64;
 /// How many cells are allocated at a time. They never move: a session must not stay behind where a table was.
@@ -34,7 +38,7 @@ pub(super) struct Shard {
     large: BTreeMap<u32, StoredState>,
     bytes: usize,
     limits: StoreLimits,
-    /// Counts puts and gets.
+    /// Counts puts and gets, in twos.
     clock: u32,
     /// The cell to look at next for what may go.
     hand: usize,
@@ -49,7 +53,7 @@ struct Cell {
     hash: u32,
     /// Seconds since 1970, up to the year 2106.
     expires: u32,
-    /// By the shard's clock.
+    /// By the shard's clock; odd if the session's client has come back.
     used: u32,
     /// Bytes of the state; [`VACANT`] where there is none.
     length: u32,
@@ -57,6 +61,14 @@ struct Cell {
 }
 
 const VACANT: u32 = u32::MAX;
+
+/// What goes first is greatest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    Known,
+    Once,
+    Expired,
+}
 
 /// An ID with its hash, which is computed once.
 #[derive(Clone, Copy)]
@@ -93,8 +105,8 @@ impl Shard {
         self.bytes
     }
 
-    /// Whether it was stored: no state above the bound is.
-    pub(super) fn put(&mut self, now: UnixTime, key: Key<'_>, state: &[u8], until: UnixTime) -> bool {
+    /// Whether it was stored: no state above the bound is. `is_known`: its client has come back before.
+    pub(super) fn put(&mut self, now: UnixTime, key: Key<'_>, state: &[u8], until: UnixTime, is_known: bool) -> bool {
         let size = size(state.len());
         if self.limits.entries == 0 || size > self.limits.bytes || state.len() >= VACANT as usize {
             return false;
@@ -105,9 +117,9 @@ impl Shard {
         while self.len() >= self.limits.entries || self.bytes > self.limits.bytes - size {
             self.forget_one(now);
         }
-        self.clock = self.clock.wrapping_add(1);
+        self.clock = self.clock.wrapping_add(2);
         let number = self.occupy();
-        let clock = self.clock;
+        let clock = self.clock | u32::from(is_known);
         let cell = self.cell_mut(number);
         cell.id = *key.id;
         cell.hash = key.hash;
@@ -132,8 +144,8 @@ impl Shard {
             self.remove(place, number);
             return None;
         }
-        self.clock = self.clock.wrapping_add(1);
-        let clock = self.clock;
+        self.clock = self.clock.wrapping_add(2);
+        let clock = self.clock | 1;
         let cell = self.cell_mut(number);
         cell.used = clock;
         let state = cell.state().map(StoredState::new);
@@ -197,9 +209,13 @@ impl Shard {
         }
     }
 
-    /// Frees the session of some that was used least recently; one that has expired before all others.
+    /// Frees the session of some that was used least recently: one that has expired before all others, and then one whose client
+    /// has not come back. Or else a flood of clients that come once would drive out all that do come back.
     fn forget_one(&mut self, now: UnixTime) {
-        let mut oldest: Option<(u32, u32)> = None;
+        // Whose client stays away while everything else is replaced a few times counts as one that never came.
+        let protected =
+            2 * u32::try_from(self.limits.entries).unwrap_or(u32::MAX).saturating_mul(PROTECTED_FOR).min(1 << 29);
+        let mut oldest: Option<(Worth, u32, u32)> = None;
         let mut seen = 0;
         for _ in 0..self.begun {
             let number = self.advance();
@@ -207,14 +223,24 @@ impl Shard {
             if cell.length == VACANT {
                 continue;
             }
-            let age = if cell.is_expired(now) { u32::MAX } else { self.clock.wrapping_sub(cell.used) };
-            oldest = oldest.max(Some((age, number)));
+            let age = self.clock.wrapping_sub(cell.used & !1);
+            let worth = match cell.is_expired(now) {
+                true => Worth::Expired,
+                false if cell.used & 1 == 1 && age < protected => Worth::Known,
+                false => Worth::Once,
+            };
+            oldest = oldest.max(Some((worth, age, number)));
             seen += 1;
-            if seen == SAMPLE {
+            if seen % SAMPLE != 0 {
+                continue;
+            }
+            if seen == MOST_SAMPLES * SAMPLE || oldest.is_some_and(|(worth, ..)| worth != Worth::Known) {
                 break;
             }
+            // Clients that came together stand together: the next sample is elsewhere.
+            self.hand = (self.hand + self.begun * 5 / 8) % self.begun;
         }
-        if let Some((_, number)) = oldest {
+        if let Some((_, _, number)) = oldest {
             self.forget(number);
         }
     }

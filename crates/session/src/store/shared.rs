@@ -98,6 +98,11 @@ pub trait SharedStore: Debug + Send + Sync {
     /// Looks up what a ClientHello offers, at most five keys.
     fn fetch(&self, lookups: Vec<Lookup>) -> Fetch;
 
+    /// Whether it would be sure of [`Answers::early_data`] now: then the tickets of full handshakes allow early data.
+    fn is_sure(&self) -> bool {
+        false
+    }
+
     /// Stores an entry for `lifetime`. A client gets the session once this has ended: one that comes back at once finds it.
     /// `None` if it will not be tried: a full queue refuses.
     fn put(&self, key: StoreKey, entry: Vec<u8>, lifetime: Duration) -> Option<Written>;

@@ -301,3 +301,37 @@ impl Write for Played {
         Ok(())
     }
 }
+
+/// A stream that never has to wait.
+#[cfg(feature = "tokio")]
+mod asynchronous {
+    use std::io::{self, Read, Write};
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+    use super::Played;
+
+    impl AsyncRead for Played {
+        fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            let count = self.read(buffer.initialize_unfilled())?;
+            buffer.advance(count);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Played {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Ready(self.write(bytes))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+}

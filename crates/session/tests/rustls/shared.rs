@@ -191,8 +191,9 @@ fn early_data_needs_a_store_that_is_sure() {
     let resumption = fleet.builder().shared_store(table, fleet.ring.clone()).build().unwrap();
     let early = |config: &mut rustls::ServerConfig| config.max_early_data_size = 1000;
     let node = server(&fleet.identity(&["localhost"]), &ClientAuth::none(), &resumption, early);
-    let allowed = |early_data| {
-        node.connection(&Default::default(), Answers::new(Vec::new()).early_data(early_data)).0.max_early_data_size
-    };
+    let mut offered = ResumptionOffer::default();
+    offered.identities.push(StoreKey::new([1; 32]));
+    let allowed =
+        |early_data| node.connection(&offered, Answers::new(Vec::new()).early_data(early_data)).0.max_early_data_size;
     assert_eq!([allowed(true), allowed(false)], [1000, 0]);
 }

@@ -210,7 +210,8 @@ impl Node {
             tls.flush()?;
             if text.to_ascii_lowercase().contains("connection: close") {
                 tls.conn.send_close_notify();
-                return tls.flush();
+                tls.flush()?;
+                return tls.complete();
             }
             request.clear();
         }
