@@ -37,7 +37,7 @@ impl HandshakeKind {
 
 impl Refused {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::UnknownKey,
         Self::KeyExpired,
         Self::Policy,
@@ -48,6 +48,7 @@ impl Refused {
         Self::Absent,
         Self::OverBudget,
         Self::Unanswered,
+        Self::ClientCertificate,
     ];
 
     /// As a label's value: `unknown_key`.
@@ -63,6 +64,7 @@ impl Refused {
             Self::Absent => "absent",
             Self::OverBudget => "over_budget",
             Self::Unanswered => "unanswered",
+            Self::ClientCertificate => "client_certificate",
         }
     }
 }
@@ -126,6 +128,11 @@ pub trait Metrics: Debug + Send + Sync {
     fn ring(&self, version: u64, keys: usize) {
         let _ = (version, keys);
     }
+
+    /// Key files were read: whether they cannot be, or nobody renews them.
+    fn keys_stale(&self, is_stale: bool) {
+        let _ = is_stale;
+    }
 }
 
 /// Discards all metrics.
@@ -150,6 +157,8 @@ pub mod names {
     pub const RING_VERSION: &str = "reprise_session_ring_version";
     /// A gauge: how many keys it holds.
     pub const RING_KEYS: &str = "reprise_session_ring_keys";
+    /// A gauge: 1 while key files cannot be read or nobody renews them.
+    pub const KEYS_STALE: &str = "reprise_session_keys_stale";
 }
 
 /// Counters in memory, for servers without a registry of their own.
@@ -163,6 +172,7 @@ pub struct Counters {
     longest_nanos: AtomicU64,
     ring_version: AtomicU64,
     ring_keys: AtomicU64,
+    keys_stale: AtomicU64,
 }
 
 impl Counters {
@@ -220,6 +230,7 @@ impl Counters {
         writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::STORE_LONGEST, seconds(&self.longest_nanos))?;
         writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_VERSION, load(&self.ring_version))?;
         writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_KEYS, load(&self.ring_keys))?;
+        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::KEYS_STALE, load(&self.keys_stale))?;
         writeln!(page, "# EOF")
     }
 }
@@ -245,6 +256,10 @@ impl Metrics for Counters {
     fn ring(&self, version: u64, keys: usize) {
         self.ring_version.store(version, Ordering::Relaxed);
         self.ring_keys.store(keys as u64, Ordering::Relaxed);
+    }
+
+    fn keys_stale(&self, is_stale: bool) {
+        self.keys_stale.store(is_stale.into(), Ordering::Relaxed);
     }
 }
 
