@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use reprise_session::key_file::KeyPeriod;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 /// A list that comes as one argument.
@@ -83,6 +84,13 @@ pub(crate) fn parse_wait(text: &str) -> Result<Duration, String> {
 pub(crate) fn parse_long_duration(text: &str) -> Result<Duration, String> {
     let complain = || format!("invalid duration '{text}': use 500ms, 10s, 2m or 8h; more than zero, at most one day");
     duration(text, Duration::from_secs(86_400)).filter(|duration| !duration.is_zero()).ok_or_else(complain)
+}
+
+/// How long a ticket key encrypts.
+pub(crate) fn parse_key_period(text: &str) -> Result<Duration, String> {
+    let whole =
+        duration(text, KeyPeriod::LONGEST).filter(|period| *period >= KeyPeriod::SHORTEST && period.subsec_nanos() == 0);
+    whole.ok_or_else(|| format!("invalid duration '{text}': use 12h or 24h; whole seconds, 1h to 720h"))
 }
 
 /// A number of seconds, or with the unit that follows it.

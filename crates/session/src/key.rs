@@ -70,6 +70,9 @@ pub enum KeyError {
     /// A key's times are not in order.
     #[error("key {0:?} does not begin before it ends")]
     Times(KeyName),
+    /// A period that a key file's key cannot have.
+    #[error("a key encrypts for 1 hour to 30 days, not {0:?}")]
+    Period(Duration),
     /// No randomness.
     #[error(transparent)]
     Random(#[from] RandomFailed),

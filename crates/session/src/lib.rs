@@ -71,7 +71,7 @@ pub use key::{KeyError, KeyName, KeyTimes, TicketKey};
 pub use policy::{Policy, PolicyBuilder};
 pub use random::{Random, RandomFailed, SystemRandom};
 pub use ring::KeyRing;
-pub use ring_handle::RingHandle;
+pub use ring_handle::{RingHandle, WeakRingHandle};
 pub use rotation::{Rotation, RotationError};
 pub use sealed_ring::{KeyEncryptionKeys, SealedRingError};
 

@@ -40,7 +40,7 @@ impl HandshakeKind {
 
 impl Refused {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::UnknownKey,
         Self::KeyExpired,
         Self::Policy,
@@ -51,6 +51,7 @@ impl Refused {
         Self::Absent,
         Self::OverBudget,
         Self::Unanswered,
+        Self::ClientCertificate,
     ];
 
     /// As a label's value: `unknown_key`.
@@ -66,6 +67,7 @@ impl Refused {
             Self::Absent => "absent",
             Self::OverBudget => "over_budget",
             Self::Unanswered => "unanswered",
+            Self::ClientCertificate => "client_certificate",
         }
     }
 }
@@ -193,6 +195,11 @@ pub trait Metrics: Debug + Send + Sync {
     fn ring(&self, state: RingState) {
         let _ = state;
     }
+
+    /// Key files were read: whether they cannot be, or nobody renews them.
+    fn keys_stale(&self, is_stale: bool) {
+        let _ = is_stale;
+    }
 }
 
 /// Discards all metrics.
@@ -229,9 +236,11 @@ pub mod names {
     pub const RING_ENCRYPTS: &str = "reprise_session_ring_encrypts";
     /// A gauge: since when the key that encrypts does, in seconds since 1970.
     pub const RING_SINCE: &str = "reprise_session_ring_key_timestamp_seconds";
+    /// A gauge: 1 while key files cannot be read or nobody renews them.
+    pub const KEYS_STALE: &str = "reprise_session_keys_stale";
 
     /// All of them.
-    pub const ALL: [&str; 13] = [
+    pub const ALL: [&str; 14] = [
         HANDSHAKES,
         NOT_RESUMED,
         STORE,
@@ -245,6 +254,7 @@ pub mod names {
         RING_KEYS,
         RING_ENCRYPTS,
         RING_SINCE,
+        KEYS_STALE,
     ];
 }
 
@@ -264,6 +274,7 @@ pub struct Counters {
     ring_version: AtomicU64,
     ring_keys: AtomicU64,
     ring_since: AtomicU64,
+    keys_stale: AtomicU64,
 }
 
 impl Counters {
@@ -329,6 +340,7 @@ impl Counters {
             (names::RING_KEYS, load(&self.ring_keys)),
             (names::RING_ENCRYPTS, u64::from(since > 0)),
             (names::RING_SINCE, since),
+            (names::KEYS_STALE, load(&self.keys_stale)),
         ];
         for (name, value) in gauges {
             writeln!(page, "# TYPE {name} gauge\n{name} {value}")?;
@@ -376,6 +388,10 @@ impl Metrics for Counters {
         self.ring_version.store(state.version, Ordering::Relaxed);
         self.ring_keys.store(state.keys as u64, Ordering::Relaxed);
         self.ring_since.store(state.since.map_or(0, |since| since.as_secs()), Ordering::Relaxed);
+    }
+
+    fn keys_stale(&self, is_stale: bool) {
+        self.keys_stale.store(is_stale.into(), Ordering::Relaxed);
     }
 }
 

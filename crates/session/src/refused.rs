@@ -32,4 +32,7 @@ pub enum Refused {
     /// The store did not answer in time, or could not be asked.
     #[error("the store did not answer")]
     Unanswered,
+    /// A certificate of the client's chain is over, or the verifier refuses it now.
+    #[error("the client's certificate does not hold any more")]
+    ClientCertificate,
 }

@@ -45,6 +45,10 @@ impl KeyRing {
         }
     }
 
+    pub(crate) fn shared_keys(&self) -> &[Arc<TicketKey>] {
+        &self.keys
+    }
+
     pub(crate) fn at_version(self, version: u64) -> Self {
         Self { version, ..self }
     }

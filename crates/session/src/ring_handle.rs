@@ -1,5 +1,6 @@
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use rustls_pki_types::UnixTime;
 
@@ -12,10 +13,23 @@ use crate::rotation::Rotation;
 #[derive(Clone, Debug)]
 pub struct RingHandle(Arc<Shared>);
 
+/// A handle that does not keep the ring: for those who renew it.
+#[derive(Clone, Debug)]
+pub struct WeakRingHandle(Weak<Shared>);
+
+impl WeakRingHandle {
+    /// The handle, while there is another.
+    pub fn upgrade(&self) -> Option<RingHandle> {
+        self.0.upgrade().map(RingHandle)
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     current: RwLock<Arc<KeyRing>>,
     own: Option<Own>,
+    /// What renews the ring, and ends with the last handle.
+    renewing: OnceLock<Arc<dyn Debug + Send + Sync>>,
 }
 
 /// A ring that is rotated here, and nowhere else.
@@ -32,7 +46,7 @@ struct Own {
 impl RingHandle {
     /// A ring that someone else replaces: a file that is watched, a shared store.
     pub fn new(ring: KeyRing) -> Self {
-        Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: None }))
+        Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: None, renewing: OnceLock::new() }))
     }
 
     /// A ring of this process alone, in memory, with random keys that rotate on their own as it is used.
@@ -43,7 +57,19 @@ impl RingHandle {
         let ring = KeyRing::generate(&rotation, now, &SystemRandom)?;
         let due = AtomicU64::new(ring.due(&rotation, now).as_secs());
         let own = Own { rotation, checked: AtomicU64::new(now.as_secs()), due, rotating: Mutex::new(()) };
-        Ok(Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: Some(own) })))
+        Ok(Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: Some(own), renewing: OnceLock::new() })))
+    }
+
+    /// Keeps what renews the ring alive for as long as a handle is: nobody can drop it by mistake. It must hold no handle itself,
+    /// but what [`RingHandle::downgrade`] returns. The first one is kept.
+    pub fn keep(&self, renewing: Arc<dyn Debug + Send + Sync>) {
+        // A second one is its owner's business.
+        let _ = self.0.renewing.set(renewing);
+    }
+
+    /// A handle that does not keep the ring.
+    pub fn downgrade(&self) -> WeakRingHandle {
+        WeakRingHandle(Arc::downgrade(&self.0))
     }
 
     /// The ring at `now`.

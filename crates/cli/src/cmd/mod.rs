@@ -13,6 +13,7 @@ mod load;
 mod man;
 mod measure;
 mod report;
+mod session_keys;
 mod trace;
 
 use clap::{ArgMatches, Args, Command};
@@ -54,6 +55,7 @@ pub(crate) fn list() -> Vec<Entry> {
         only_on_linux("stacks"),
         #[cfg(target_os = "linux")]
         entry("stack-child", compare::run_child),
+        entry("session-keys", session_keys::run),
         entry("report", report::run),
         entry("completions", completions::run),
         entry("man", man::run),

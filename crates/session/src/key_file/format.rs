@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
+use super::schedule::KeyPeriod;
 use crate::key::{KeyError, KeyName, TicketKey};
 
 /// How keys stand in a file.
@@ -19,6 +20,8 @@ pub enum Format {
     Haproxy,
     /// Apache `SSLSessionTicketKeyFile`: one key, 48 bytes.
     Apache,
+    /// This library's own: lines of base64 as HAProxy's, one or more in any order, whose names say the keys' periods.
+    Reprise,
 }
 
 impl fmt::Display for Format {
@@ -27,6 +30,7 @@ impl fmt::Display for Format {
             Self::Nginx => "nginx",
             Self::Haproxy => "HAProxy",
             Self::Apache => "Apache",
+            Self::Reprise => "Reprise",
         })
     }
 }
@@ -51,8 +55,8 @@ pub enum KeyFileError {
         /// Its permissions.
         mode: u32,
     },
-    /// All of its keys are over: it was last changed too long ago.
-    #[error("{path}: no key decrypts since {since:?}: renew the file")]
+    /// All of its keys are over by the periods in their names: handshakes are full.
+    #[error("{path}: no key decrypts since {since:?}: rotate the keys")]
     Over {
         /// The first file.
         path: PathBuf,
@@ -60,12 +64,34 @@ pub enum KeyFileError {
         since: Duration,
     },
     /// Its keys still decrypt, but sessions get no tickets any more.
-    #[error("{path}: no key encrypts since {since:?}: renew the file")]
+    #[error("{path}: no key encrypts since {since:?}: rotate the keys")]
     EncryptsNoMore {
         /// The first file.
         path: PathBuf,
         /// For how long.
         since: Duration,
+    },
+    /// The next key is missing though the last one is half over; nothing is lost yet.
+    #[error("{path}: the last key encrypts for {left:?} more: rotate the keys")]
+    Overdue {
+        /// The first file.
+        path: PathBuf,
+        /// For how long the last key still encrypts.
+        left: Duration,
+    },
+    /// Keys whose names say no period have been the same for too long. They stay in use.
+    #[error("{path}: the keys have not changed for {since:?}: rotate them")]
+    Unchanged {
+        /// The first file.
+        path: PathBuf,
+        /// For how long, as far as this process knows.
+        since: Duration,
+    },
+    /// A key's name does not say its period, which this library's own format asks for.
+    #[error("{path}: a key's name says no period: make keys with `reprise session-keys new`")]
+    NoPeriod {
+        /// Which file.
+        path: PathBuf,
     },
     /// The environment variable is not set.
     #[error("the environment variable {name} is not set")]
@@ -115,6 +141,7 @@ pub(super) enum Fault {
     Key(KeyError),
     Base64 { line: usize },
     TooFew { keys: usize },
+    NoPeriod,
 }
 
 impl Fault {
@@ -125,6 +152,7 @@ impl Fault {
             Self::Key(source) => KeyFileError::Key { path, source },
             Self::Base64 { line } => KeyFileError::Base64 { path, line },
             Self::TooFew { keys } => KeyFileError::TooFew { path, keys },
+            Self::NoPeriod => KeyFileError::NoPeriod { path },
         }
     }
 }
@@ -150,7 +178,7 @@ impl Format {
         let key = |bytes: &[u8]| {
             let (name, material) = bytes.split_first_chunk().ok_or(KeyError::Length(bytes.len()))?;
             let expected: &[usize] = match self {
-                Self::Nginx | Self::Haproxy => &[TicketKey::SHORT_MATERIAL_LEN, TicketKey::MATERIAL_LEN],
+                Self::Nginx | Self::Haproxy | Self::Reprise => &[TicketKey::SHORT_MATERIAL_LEN, TicketKey::MATERIAL_LEN],
                 Self::Apache => &[TicketKey::SHORT_MATERIAL_LEN],
             };
             if expected.contains(&material.len()) {
@@ -159,14 +187,18 @@ impl Format {
                 Err(KeyError::Length(bytes.len()))
             }
         };
-        if self != Self::Haproxy {
+        if matches!(self, Self::Nginx | Self::Apache) {
             return key(content).map(|parsed| vec![parsed]).map_err(Fault::Key);
         }
         let mut keys = Vec::new();
         for decoded in base64_lines(content) {
             keys.push(key(&decoded?).map_err(Fault::Key)?);
         }
-        if keys.len() < Self::LEAST_HAPROXY { Err(Fault::TooFew { keys: keys.len() }) } else { Ok(keys) }
+        match self {
+            Self::Haproxy if keys.len() < Self::LEAST_HAPROXY => Err(Fault::TooFew { keys: keys.len() }),
+            Self::Reprise if keys.iter().any(|(name, _)| KeyPeriod::of(*name).is_none()) => Err(Fault::NoPeriod),
+            _ => Ok(keys),
+        }
     }
 
     /// The content of a file with these keys, the current one and then the next ones first to last in time.
@@ -180,7 +212,7 @@ impl Format {
         };
         match (self, keys) {
             (Self::Haproxy, keys) if keys.len() < Self::LEAST_HAPROXY => does_not_fit("fewer than three keys"),
-            (Self::Haproxy, keys) => {
+            (Self::Haproxy | Self::Reprise, keys) => {
                 let mut content = Zeroizing::new(Vec::with_capacity(keys.len().saturating_mul(112)));
                 for key in keys {
                     content.extend_from_slice(Zeroizing::new(STANDARD.encode(&*joined(key))).as_bytes());

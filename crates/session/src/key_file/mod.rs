@@ -1,15 +1,18 @@
-//! Key files as other servers have them, read and written, and watched for changes.
+//! Key files as other servers have them: read, written, rotated, and watched for changes.
 //!
-//! A file holds names and keys but no times, so the times come from when it was read or made: see [`FileTimes`]. Sessions are
-//! not shared with those servers, whose tickets have other formats; what is shared is the file, and whoever rotates it.
+//! What a file says counts, never when it was written. A key that [`KeyPeriod`] named says when it encrypts; any other is
+//! used as its server uses it, by its place, for as long as it stands there. Sessions are not shared with those servers, whose
+//! tickets have other formats; what is shared is the file, and whoever rotates it.
 
 mod format;
 mod read;
+mod schedule;
 mod sealing;
 mod watch;
 mod write;
 
 pub use format::{Format, KeyFileError};
 pub use read::{FileTimes, KeyFiles};
-pub use watch::{Watcher, watch};
-pub use write::write;
+pub use schedule::{KeyPeriod, new_keys, rotated_keys};
+pub use watch::{Watcher, watch, watch_with};
+pub use write::{NamedFile, files, lock, write, write_ring};

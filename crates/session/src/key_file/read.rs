@@ -7,36 +7,36 @@ use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
 use super::format::{Format, KeyFileError, Parsed};
+use super::schedule::KeyPeriod;
 use crate::key::{KeyError, KeyTimes, TicketKey};
 use crate::ring::KeyRing;
-use crate::rotation::after;
-use crate::ticket::SKEW;
 
 /// More than the largest ring has, in the longest format.
 const MOST_BYTES: u64 = 16 * 1024;
 /// A Secret that changes while it is read, again and again, is not a Secret.
 const ATTEMPTS: usize = 5;
 
-/// When keys from a file end, since a file that nobody renews must not serve for ever: by default they encrypt for a day.
+/// What a file cannot say of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileTimes {
-    /// How long after the file was last changed its current key encrypts.
-    pub encrypt: Duration,
-    /// How long tickets live; a key decrypts so much longer than it encrypts. An hour by default.
+    /// How often keys are replaced whose names say no period: they are used for as long as they stand there, and reported once
+    /// they have stood there for longer. A day by default.
+    pub period: Duration,
+    /// How long tickets live; a key whose name says its period decrypts so much longer than it encrypts. An hour by default.
     pub lifetime: Duration,
 }
 
 impl FileTimes {
     /// The default.
     pub const fn new() -> Self {
-        Self { encrypt: Duration::from_secs(86_400), lifetime: Duration::from_secs(3600) }
+        Self { period: Duration::from_secs(86_400), lifetime: Duration::from_secs(3600) }
     }
 
-    /// With this [`FileTimes::encrypt`].
+    /// With this [`FileTimes::period`].
     #[must_use]
-    pub const fn encrypt(self, encrypt: Duration) -> Self {
-        Self { encrypt, ..self }
+    pub const fn period(self, period: Duration) -> Self {
+        Self { period, ..self }
     }
 
     /// With this [`FileTimes::lifetime`].
@@ -62,12 +62,12 @@ pub struct KeyFiles {
     /// names; what begins with a dot is left out. A Kubernetes Secret mounted as files is such a folder, and is read as a
     /// whole: all files of one version or of another, never of two.
     pub paths: Vec<PathBuf>,
-    /// When the keys end.
+    /// What the files do not say.
     pub times: FileTimes,
 }
 
 impl KeyFiles {
-    /// These files or folders, whose keys end as [`FileTimes::new`] says.
+    /// These files or folders, with the times of [`FileTimes::new`].
     pub fn new<P: Into<PathBuf>>(format: Format, paths: impl IntoIterator<Item = P>) -> Self {
         Self { format, paths: paths.into_iter().map(Into::into).collect(), times: FileTimes::new() }
     }
@@ -85,16 +85,29 @@ impl KeyFiles {
     /// key ever takes their place.
     pub fn read(&self) -> Result<KeyRing, KeyFileError> {
         let mut parsed = Vec::new();
-        let mut changed = UnixTime::since_unix_epoch(Duration::ZERO);
         for path in self.paths.iter().flat_map(|path| if path.is_dir() { folder(path) } else { vec![Ok(path.clone())] }) {
-            let (keys, modified) = self.read_file(&path?)?;
-            parsed.extend(keys);
-            changed = changed.max(modified);
+            let path = path?;
+            let content = read_secret(&path)?;
+            parsed.extend(self.format.parse(&content).map_err(|fault| fault.of(&path))?);
         }
-        self.ring(parsed, changed)
+        self.ring(parsed)
     }
 
-    /// The same, but a folder whose content is swapped meanwhile is read again.
+    /// A ring of files that are not on the disk, by name, in the order of their names: the data of a Secret.
+    ///
+    /// # Errors
+    /// As [`KeyFiles::read`].
+    pub fn parse<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Result<KeyRing, KeyFileError> {
+        let mut files: Vec<_> = files.into_iter().collect();
+        files.sort_unstable_by_key(|(name, _)| *name);
+        let mut parsed = Vec::new();
+        for (name, content) in files {
+            parsed.extend(self.format.parse(content).map_err(|fault| fault.of(Path::new(name)))?);
+        }
+        self.ring(parsed)
+    }
+
+    /// Reads them all, and again where a folder's content is swapped meanwhile.
     pub(super) fn read_consistently(&self) -> Result<KeyRing, KeyFileError> {
         let versions = || self.paths.iter().map(|path| fs::read_link(path.join("..data")).ok()).collect::<Vec<_>>();
         for _ in 1..ATTEMPTS {
@@ -107,48 +120,47 @@ impl KeyFiles {
         self.read()
     }
 
-    /// Whether a ring of these files is still of use.
+    /// Whether somebody renews these files. `since` is how long they have had these keys, as far as is known.
     ///
     /// # Errors
-    /// [`KeyFileError::Over`], [`KeyFileError::EncryptsNoMore`].
-    pub(super) fn check(&self, ring: &KeyRing, now: UnixTime) -> Result<(), KeyFileError> {
+    /// [`KeyFileError::Over`], [`KeyFileError::EncryptsNoMore`], [`KeyFileError::Overdue`], [`KeyFileError::Unchanged`]: none of
+    /// them is a reason not to serve.
+    pub fn check(&self, ring: &KeyRing, now: UnixTime, since: Duration) -> Result<(), KeyFileError> {
         let path = || self.paths.first().cloned().unwrap_or_default();
-        let last = |end: fn(KeyTimes) -> UnixTime| ring.keys().map(|key| end(key.times()).as_secs()).max().unwrap_or(0);
-        let since = |end: u64| now.as_secs().checked_sub(end).map(Duration::from_secs);
-        if let Some(since) = since(last(|times| times.decrypt_until)) {
+        let newest = ring.keys().filter_map(|key| KeyPeriod::of(key.name())).max_by_key(|period| period.not_before);
+        let Some(newest) = newest else {
+            return if since > self.times.period { Err(KeyFileError::Unchanged { path: path(), since }) } else { Ok(()) };
+        };
+        let times = newest.times(self.times.lifetime);
+        let past = |end: UnixTime| now.as_secs().checked_sub(end.as_secs()).map(Duration::from_secs);
+        if let Some(since) = past(times.decrypt_until) {
             return Err(KeyFileError::Over { path: path(), since });
         }
-        match since(last(|times| times.encrypt_until)) {
-            Some(since) => Err(KeyFileError::EncryptsNoMore { path: path(), since }),
-            None => Ok(()),
+        if let Some(since) = past(times.encrypt_until) {
+            return Err(KeyFileError::EncryptsNoMore { path: path(), since });
+        }
+        match Duration::from_secs(times.encrypt_until.as_secs().saturating_sub(now.as_secs())) {
+            left if left <= newest.period / 2 => Err(KeyFileError::Overdue { path: path(), left }),
+            _ => Ok(()),
         }
     }
 
-    fn read_file(&self, path: &Path) -> Result<(Vec<Parsed>, UnixTime), KeyFileError> {
-        let io = |source| KeyFileError::Io { path: path.to_owned(), source };
-        let (content, metadata) = read_secret(path)?;
-        let keys = self.format.parse(&content).map_err(|fault| fault.of(path))?;
-        let modified = metadata.modified().map_err(io)?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Ok((keys, UnixTime::since_unix_epoch(modified)))
-    }
-
-    fn ring(&self, parsed: Vec<Parsed>, changed: UnixTime) -> Result<KeyRing, KeyFileError> {
+    /// A ring of what was parsed. A key whose name says no period encrypts while it stands in its server's place for that, and
+    /// decrypts while it stands anywhere: as long as in that server.
+    fn ring(&self, parsed: Vec<Parsed>) -> Result<KeyRing, KeyFileError> {
         let bad = |source| KeyFileError::Key { path: self.paths.first().cloned().unwrap_or_default(), source };
         let current = match self.format {
             Format::Haproxy => parsed.len().saturating_sub(2),
-            Format::Nginx | Format::Apache => 0,
+            Format::Nginx | Format::Apache | Format::Reprise => 0,
         };
-        let encrypt_until = after(changed, self.times.encrypt);
-        let decrypt_until = after(encrypt_until, self.times.lifetime);
         let ring = parsed.into_iter().enumerate().map(|(index, (name, material))| {
-            // A clock may be behind the one that wrote the file.
-            let begin = UnixTime::since_unix_epoch(Duration::from_secs(changed.as_secs().saturating_sub(SKEW.as_secs())));
-            let times = if index == current {
-                KeyTimes { not_before: begin, encrypt_until, decrypt_until }
-            } else {
-                // It decrypts only: the moment in which it encrypts is past before the file is.
-                let end = after(begin, Duration::from_secs(1));
-                KeyTimes { not_before: begin, encrypt_until: end, decrypt_until }
+            let times = match KeyPeriod::of(name) {
+                Some(period) => period.times(self.times.lifetime),
+                None => {
+                    let [first, second] = [0, 1].map(|second| UnixTime::since_unix_epoch(Duration::from_secs(second)));
+                    let (not_before, encrypt_until) = if index == current { (second, FAR) } else { (first, second) };
+                    KeyTimes { not_before, encrypt_until, decrypt_until: FAR }
+                }
             };
             TicketKey::new(name, &material, times)
         });
@@ -157,8 +169,11 @@ impl KeyFiles {
     }
 }
 
+/// Some 30,000 years from now.
+const FAR: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1 << 40));
+
 /// The content of a file that others cannot read or change.
-pub(super) fn read_secret(path: &Path) -> Result<(Zeroizing<Vec<u8>>, fs::Metadata), KeyFileError> {
+pub(super) fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
     let io = |source| KeyFileError::Io { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io)?;
     // Of what was opened: the name may mean another file by now.
@@ -166,7 +181,7 @@ pub(super) fn read_secret(path: &Path) -> Result<(Zeroizing<Vec<u8>>, fs::Metada
     check_permissions(path, &metadata)?;
     let mut content = Zeroizing::new(Vec::with_capacity(MOST_BYTES as usize));
     file.by_ref().take(MOST_BYTES).read_to_end(&mut content).map_err(io)?;
-    Ok((content, metadata))
+    Ok(content)
 }
 
 fn folder(path: &Path) -> Vec<Result<PathBuf, KeyFileError>> {

@@ -18,7 +18,7 @@ impl KeyEncryptionKeys {
     /// [`KeyFileError`] with the file's name, as for ticket keys: missing, exposed, short and zero keys are all errors, and so are
     /// 32 bytes of text, which nobody drew at random.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyFileError> {
-        let (content, _) = read_secret(path.as_ref())?;
+        let content = read_secret(path.as_ref())?;
         parse(&content, path.as_ref())
     }
 

@@ -1,86 +1,101 @@
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::format::KeyFileError;
 use super::read::KeyFiles;
 use rustls_pki_types::UnixTime;
 
+use crate::key::{KeyName, KeyTimes};
+use crate::metrics::{Metrics, NoMetrics};
 use crate::ring::KeyRing;
 use crate::ring_handle::RingHandle;
 
 /// Reads key files, and again every `interval`: a change takes effect at the next connection. Files that cannot be read
-/// leave the last good ring in force, with its expiries.
+/// leave the last good ring in force. The watch lasts as long as a clone of the ring or of the watcher.
+///
+/// Keys that nobody renews are no error: [`Watcher::fault`] tells of them long before they end.
 ///
 /// # Errors
-/// [`KeyFileError`] if they cannot be read now, or all keys are over: a server without keys does not start. One whose keys
-/// only decrypt does, and [`Watcher::fault`] says so.
+/// [`KeyFileError`] if the files cannot be read now: a server without keys does not start.
 pub fn watch(files: KeyFiles, interval: Duration) -> Result<(RingHandle, Watcher), KeyFileError> {
+    watch_with(files, interval, Arc::new(NoMetrics))
+}
+
+/// The same, and tells `metrics` whether the keys are stale, each time.
+///
+/// # Errors
+/// As [`watch`].
+pub fn watch_with(
+    files: KeyFiles,
+    interval: Duration,
+    metrics: Arc<dyn Metrics>,
+) -> Result<(RingHandle, Watcher), KeyFileError> {
+    let now = UnixTime::now();
     let ring = files.read_consistently()?;
-    let fault = match files.check(&ring, UnixTime::now()) {
-        Err(over @ KeyFileError::Over { .. }) => return Err(over),
-        checked => Arc::new(Mutex::new(checked.err())),
-    };
-    let mut seen = Seen::of(&ring);
+    let checked = files.check(&ring, now, Duration::ZERO);
+    metrics.keys_stale(checked.is_err());
+    let fault = Arc::new(Mutex::new(checked.err()));
+    let mut seen = Seen::of(&ring, now);
     let handle = RingHandle::new(ring);
     let (stop, stopped) = mpsc::channel();
-    let (watched, faults) = (handle.clone(), Arc::clone(&fault));
+    // The thread must not keep alive what keeps it alive.
+    let (watched, faults) = (handle.downgrade(), Arc::clone(&fault));
     let watching = move || {
         while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-            let result = reload(&files, &watched, &mut seen, UnixTime::now());
+            let Some(handle) = watched.upgrade() else { break };
+            let result = reload(&files, &handle, &mut seen, UnixTime::now());
+            metrics.keys_stale(result.is_err());
             *faults.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
         }
     };
     let spawned = std::thread::Builder::new().name("ticket-keys".to_owned()).spawn(watching);
-    let io = |source| KeyFileError::Io { path: "a thread".into(), source };
-    let watcher = Watcher { stop: Some(stop), thread: Some(spawned.map_err(io)?), fault };
+    spawned.map_err(|source| KeyFileError::Io { path: "a thread".into(), source })?;
+    let watcher = Watcher(Arc::new(Watching { fault, _stop: stop }));
+    handle.keep(Arc::clone(&watcher.0) as _);
     Ok((handle, watcher))
 }
 
-/// Watches key files until it is dropped.
+/// Tells what the watch of key files finds. The ring keeps the watch going: dropping this does not end it.
+#[derive(Clone, Debug)]
+pub struct Watcher(Arc<Watching>);
+
 #[derive(Debug)]
-#[must_use = "dropping it ends the watch"]
-pub struct Watcher {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+struct Watching {
     fault: Arc<Mutex<Option<KeyFileError>>>,
+    /// The thread ends when this is dropped.
+    _stop: Sender<()>,
 }
 
 impl Watcher {
-    /// What was wrong with the files the last time: they could not be read, or nobody has renewed them and their keys encrypt no
-    /// more or are over. `None` if all is well. Let an alarm ask.
+    /// What was wrong with the files the last time: they could not be read, or nobody renews them. `None` if all is well.
+    /// Let an alarm ask.
     pub fn fault(&self) -> Option<String> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
+        self.0.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
     }
 }
 
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
-            // It panics nowhere.
-            let _ = thread.join();
-        }
-    }
+/// What tells one ring from another, and since when it is that one.
+struct Seen {
+    keys: Vec<(KeyName, KeyTimes)>,
+    since: UnixTime,
 }
-
-/// What tells one ring from another: names and times, in order.
-#[derive(PartialEq, Eq)]
-struct Seen(Vec<(crate::key::KeyName, crate::key::KeyTimes)>);
 
 impl Seen {
-    fn of(ring: &KeyRing) -> Self {
-        Self(ring.keys().map(|key| (key.name(), key.times())).collect())
+    fn of(ring: &KeyRing, since: UnixTime) -> Self {
+        Self { keys: ring.keys().map(|key| (key.name(), key.times())).collect(), since }
     }
 }
 
 fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen, now: UnixTime) -> Result<(), KeyFileError> {
     let ring = files.read_consistently()?;
-    let read = Seen::of(&ring);
-    let checked = files.check(&ring, now);
-    if read != *seen {
+    let read = Seen::of(&ring, now);
+    let is_changed = read.keys != seen.keys;
+    if is_changed {
         *seen = read;
+    }
+    let checked = files.check(&ring, now, Duration::from_secs(now.as_secs().saturating_sub(seen.since.as_secs())));
+    if is_changed {
         handle.follow_with(ring);
     }
     checked
@@ -93,13 +108,13 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
-    use super::super::{FileTimes, Format, write};
+    use super::super::{FileTimes, Format, KeyPeriod, new_keys, write, write_ring};
     use super::*;
     use crate::at;
-    use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
+    use crate::key::{KeyError, TicketKey};
     use crate::random::{Random, SystemRandom};
 
-    const TIMES: FileTimes = FileTimes::new().encrypt(Duration::from_secs(3600)).lifetime(Duration::from_secs(600));
+    const TIMES: FileTimes = FileTimes::new().period(Duration::from_secs(3600)).lifetime(Duration::from_secs(600));
 
     fn key(number: u8, length: usize) -> TicketKey {
         let mut material = vec![0; length - 16];
@@ -203,55 +218,80 @@ mod tests {
         assert!(matches!(read(&two), Err(KeyFileError::TooFew { keys: 2, .. })));
     }
 
+    fn dated(now: UnixTime) -> (tempfile::TempDir, PathBuf, KeyFiles) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let ring = new_keys(KeyPeriod::SHORTEST, 64, now, &SystemRandom).unwrap();
+        write_ring(&path, Format::Reprise, &ring, now).unwrap();
+        let files = files(Format::Reprise, &[&path]);
+        (folder, path, files)
+    }
+
     #[test]
     fn keys_of_a_file_that_nobody_renews_end() {
-        let (_folder, _, files) = one_key();
+        // Two periods of an hour, and then what tickets live for.
+        let (_folder, _, files) = dated(at(100_000));
         let ring = files.read().unwrap();
-        assert!(ring.encryption_key(later(3590)).is_some());
-        assert!(ring.encryption_key(later(3601)).is_none());
-        assert!(ring.decryption_key(KeyName([1; 16]), later(4190)).is_ok());
-        assert!(ring.decryption_key(KeyName([1; 16]), later(4201)).is_err());
+        let last = ring.keys().last().unwrap().name();
+        assert!(ring.encryption_key(at(107_199)).is_some() && ring.encryption_key(at(107_200)).is_none());
+        assert!(ring.decryption_key(last, at(107_799)).is_ok() && ring.decryption_key(last, at(107_800)).is_err());
+        let check = |second| files.check(&ring, at(second), Duration::ZERO);
+        assert!(check(105_399).is_ok());
+        assert!(matches!(check(105_400), Err(KeyFileError::Overdue { left, .. }) if left.as_secs() == 1800));
+        assert!(matches!(check(107_200), Err(KeyFileError::EncryptsNoMore { .. })));
+        assert!(matches!(check(107_800), Err(KeyFileError::Over { .. })));
     }
 
     #[test]
-    fn a_file_serves_nodes_whose_clock_is_a_minute_behind() {
+    fn no_age_keeps_a_server_from_starting() {
+        // Its keys ended years ago: full handshakes, and an alarm.
+        let (_folder, _, files) = dated(at(100_000));
+        let counters = Arc::new(crate::metrics::Counters::default());
+        let (handle, watcher) = watch_with(files, Duration::from_secs(60), Arc::clone(&counters) as _).unwrap();
+        assert!(handle.load(UnixTime::now()).encryption_key(UnixTime::now()).is_none());
+        assert!(watcher.fault().unwrap().contains("no key decrypts since"));
+        assert!(counters.render().contains("reprise_session_keys_stale 1\n"));
+        // Keys without a period are used whatever the file's age is: it may have been copied or restored.
         let (_folder, path, files) = one_key();
-        let ring = files.read().unwrap();
-        let key = ring.keys().next().unwrap();
-        assert_eq!(key.times().span(), Duration::from_secs(60) + TIMES.encrypt + TIMES.lifetime);
-        let changed = fs::metadata(&path).unwrap().modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let behind = |seconds| UnixTime::since_unix_epoch(changed.checked_sub(Duration::from_secs(seconds)).unwrap());
-        assert!(ring.encryption_key(behind(60)).is_some());
-        assert!(ring.encryption_key(behind(62)).is_none());
-    }
-
-    #[test]
-    fn a_file_whose_keys_are_over_starts_no_server() {
-        let (_folder, path, files) = one_key();
-        let aged = |seconds| {
-            let changed = std::time::SystemTime::now() - Duration::from_secs(seconds);
-            fs::File::options().append(true).open(&path).unwrap().set_modified(changed).unwrap();
-            watch(files.clone(), Duration::from_secs(60))
-        };
-        let (_, watcher) = aged(3500).unwrap();
-        assert_eq!(watcher.fault(), None);
-        // It still decrypts; whoever watches is told that it gives no tickets.
-        let (_, watcher) = aged(3700).unwrap();
-        assert!(watcher.fault().unwrap().contains("no key encrypts since"));
-        let refused = aged(4300).unwrap_err();
-        assert!(matches!(refused, KeyFileError::Over { .. }), "{refused}");
+        let changed = std::time::SystemTime::now() - Duration::from_secs(86_400 * 365);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(changed).unwrap();
+        let (handle, watcher) = watch(files, Duration::from_secs(60)).unwrap();
+        assert_eq!((current(&handle.load(UnixTime::now())), watcher.fault()), (1, None));
     }
 
     #[test]
     fn a_file_that_nobody_renews_is_reported() {
-        let (_folder, _, files) = one_key();
+        let (_folder, path, files) = one_key();
         let handle = RingHandle::new(files.read().unwrap());
-        let mut seen = Seen::of(&handle.load(UnixTime::now()));
+        let mut seen = Seen::of(&handle.load(UnixTime::now()), UnixTime::now());
         assert!(reload(&files, &handle, &mut seen, later(3500)).is_ok());
         let fault = reload(&files, &handle, &mut seen, later(3700)).unwrap_err();
-        assert!(matches!(fault, KeyFileError::EncryptsNoMore { .. }), "{fault}");
-        let fault = reload(&files, &handle, &mut seen, later(4300)).unwrap_err();
-        assert!(matches!(fault, KeyFileError::Over { .. }), "{fault}");
+        assert!(matches!(fault, KeyFileError::Unchanged { .. }), "{fault}");
+        assert!(handle.load(later(3700)).encryption_key(later(3700)).is_some());
+        // Writing the same keys again renews nothing.
+        fs::write(&path, fs::read(&path).unwrap()).unwrap();
+        assert!(reload(&files, &handle, &mut seen, later(3700)).is_err());
+        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        assert!(reload(&files, &handle, &mut seen, later(3700)).is_ok());
+    }
+
+    #[test]
+    fn the_ring_keeps_the_watch_going() {
+        let (_folder, path, files) = one_key();
+        let (handle, _) = watch(files, Duration::from_millis(5)).unwrap();
+        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while current(&handle.load(UnixTime::now())) != 2 {
+            assert!(std::time::Instant::now() < end);
+            std::thread::yield_now();
+        }
+        // And the watch does not keep the ring.
+        let watched = handle.downgrade();
+        drop(handle);
+        while watched.upgrade().is_some() {
+            assert!(std::time::Instant::now() < end);
+            std::thread::yield_now();
+        }
     }
 
     /// A Secret as the kubelet mounts it: a folder for each version, `..data` that leads to one, replaced by a rename.
@@ -276,7 +316,7 @@ mod tests {
         mount(path, "..2026_11_21", &[key(2, 80), key(1, 80)]);
         let secret = files(Format::Nginx, &[path]);
         let handle = RingHandle::new(secret.read_consistently().unwrap());
-        let mut seen = Seen::of(&handle.load(UnixTime::now()));
+        let mut seen = Seen::of(&handle.load(UnixTime::now()), UnixTime::now());
         assert_eq!(current(&handle.load(UnixTime::now())), 2);
         assert_eq!(handle.load(UnixTime::now()).keys().count(), 2);
 

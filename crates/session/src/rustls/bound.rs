@@ -23,6 +23,7 @@ type Known = (Policy, Option<Box<str>>, Policy);
 pub(super) struct Bound {
     pub(super) config: Arc<ServerConfig>,
     pub(super) settings: Arc<Settings>,
+    pub(super) client_auth: ClientAuth,
     /// The parts of the policy that are the same for all connections.
     base: Policy,
     certificates: Certificates,
@@ -44,6 +45,7 @@ impl Bound {
         Self {
             config,
             settings,
+            client_auth: client_auth.clone(),
             base,
             certificates,
             policies: RwLock::default(),

@@ -4,9 +4,11 @@ use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{VerifierBuilderError, WantsServerCert, WebPkiClientVerifier};
 use rustls::{ConfigBuilder, RootCertStore, ServerConfig, WantsVerifier};
-use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, UnixTime};
 
+use super::client_chain;
 use crate::policy::{Policy, PolicyBuilder};
+use crate::ticket::Refused;
 
 /// How clients prove who they are, in a form that sessions can be bound to: a rustls configuration does not show its
 /// verifier, and a verifier shows neither its roots nor its CRLs.
@@ -24,10 +26,12 @@ use crate::policy::{Policy, PolicyBuilder};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ClientAuth {
     verifier: Arc<dyn ClientCertVerifier>,
     identity: Policy,
+    /// Whether the verifier is asked at each resumption too: what it goes by may change without notice.
+    asked_again: bool,
 }
 
 impl ClientAuth {
@@ -62,7 +66,7 @@ impl ClientAuth {
 
     /// A verifier of another make. `identity` must differ wherever its judgement could: sessions are bound to it.
     pub fn custom(verifier: Arc<dyn ClientCertVerifier>, identity: &[u8]) -> Self {
-        Self { verifier, identity: PolicyBuilder::new().field("custom", identity).build() }
+        Self { verifier, identity: PolicyBuilder::new().field("custom", identity).build(), asked_again: true }
     }
 
     /// Gives the verifier to a configuration in the making.
@@ -71,6 +75,27 @@ impl ClientAuth {
         builder: ConfigBuilder<ServerConfig, WantsVerifier>,
     ) -> ConfigBuilder<ServerConfig, WantsServerCert> {
         builder.with_client_cert_verifier(Arc::clone(&self.verifier))
+    }
+
+    /// Until when a session with this state may be resumed; `None` if no certificate ends it.
+    ///
+    /// # Errors
+    /// [`Refused::ClientCertificate`] if a certificate of the client's chain is over, or the caller's verifier refuses it now;
+    /// [`Refused::Altered`].
+    pub(super) fn check_again(&self, state: &[u8], now: UnixTime) -> Result<Option<UnixTime>, Refused> {
+        let chain = client_chain::chain(state)?;
+        let Some((leaf, intermediates)) = chain.split_first() else { return Ok(None) };
+        let end = if self.has_no_end() { None } else { client_chain::end(&chain)? };
+        let is_over = end.is_some_and(|end| client_chain::is_over(end, now));
+        if is_over || self.asked_again && self.verifier.verify_client_cert(leaf, intermediates, now).is_err() {
+            return Err(Refused::ClientCertificate);
+        }
+        Ok(end)
+    }
+
+    /// Whether clients have raw public keys, which do not end.
+    pub(super) fn has_no_end(&self) -> bool {
+        self.verifier.requires_raw_public_keys()
     }
 
     pub(super) fn identity(&self) -> &Policy {
@@ -108,6 +133,6 @@ impl ClientAuth {
             .field("roots", sorted(roots.iter().map(|root| root.as_ref()).collect()).as_bytes())
             .field("crls", sorted(crls.iter().map(|crl| crl.as_ref()).collect()).as_bytes())
             .build();
-        Ok(Self { verifier: builder.build()?, identity })
+        Ok(Self { verifier: builder.build()?, identity, asked_again: false })
     }
 }

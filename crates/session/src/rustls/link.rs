@@ -9,6 +9,7 @@ use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
 use super::bound::Bound;
+use super::client_chain;
 use super::resumption::{Settings, Store};
 use crate::hello::MAX_IDENTITIES;
 use crate::policy::Policy;
@@ -32,6 +33,8 @@ struct State {
     policy: Option<Policy>,
     /// Of all sessions that were opened, the earliest: rustls does not say which one it resumed.
     first_authentication: Option<UnixTime>,
+    /// When the client's certificates end, as the session says that was issued last.
+    client_end: Option<UnixTime>,
     identities_left: usize,
     answers: Vec<(StoreKey, Answer)>,
     /// Why the first one offered was refused.
@@ -46,6 +49,7 @@ impl Link {
         let state = State {
             policy: None,
             first_authentication: None,
+            client_end: None,
             identities_left: MAX_IDENTITIES,
             answers: answers.answers,
             refused: None,
@@ -97,7 +101,11 @@ impl Link {
                 open(&mut state, &policy, now)
             }
         };
-        match opened {
+        let still_holds = |opened: ticket::Opened| {
+            self.bound.client_auth.check_again(&opened.state, now)?;
+            Ok(opened)
+        };
+        match opened.and_then(still_holds) {
             Ok(mut opened) => {
                 let first = opened.times.first_authentication;
                 state.first_authentication = Some(state.first_authentication.map_or(first, |other| other.min(first)));
@@ -119,8 +127,17 @@ impl Link {
         Some((state.policy?, Times { first_authentication, issued }))
     }
 
+    /// No session of a client whose certificate is over.
+    fn holds(&self, state: &[u8], now: UnixTime) -> Option<()> {
+        let end = client_chain::end(&client_chain::chain(state).ok()?);
+        let end = if self.bound.client_auth.has_no_end() { None } else { end.ok()? };
+        self.state().client_end = end;
+        (!end.is_some_and(|end| client_chain::is_over(end, now))).then_some(())
+    }
+
     fn seal(&self, ring: &RingHandle, purpose: SealPurpose<'_>, state: &[u8]) -> Option<Vec<u8>> {
         let (policy, times) = self.issue()?;
+        self.holds(state, times.issued)?;
         ticket::seal(&ring.load(times.issued), &policy, purpose, times, state, &SystemRandom)
     }
 
@@ -172,7 +189,7 @@ impl ProducesTickets for Link {
         self.settings().tickets.is_some()
     }
 
-    /// Seconds until the ticket would be refused: its lifetime, or what is left of the chain.
+    /// Seconds until the ticket would be refused: its lifetime, or what is left of the chain or of the client's certificates.
     fn lifetime(&self) -> u32 {
         let (Some(ring), Some((_, times))) = (&self.settings().tickets, self.issue()) else { return 0 };
         let limits = match ring.load(times.issued).encryption_key(times.issued) {
@@ -180,6 +197,7 @@ impl ProducesTickets for Link {
             None => return 0,
         };
         let end = after(times.issued, limits.lifetime).min(after(times.first_authentication, limits.chain));
+        let end = self.state().client_end.map_or(end, |client| end.min(client));
         u32::try_from(end.as_secs().saturating_sub(times.issued.as_secs())).unwrap_or(u32::MAX)
     }
 

@@ -8,6 +8,7 @@ mod accept;
 mod bound;
 mod certificate;
 mod client_auth;
+mod client_chain;
 mod format;
 mod link;
 mod resumption;

@@ -5,6 +5,7 @@
 mod binding;
 mod budget;
 mod chain;
+mod client_end;
 mod crl;
 mod early_data;
 mod pair;
