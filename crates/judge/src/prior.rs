@@ -7,7 +7,7 @@ use crate::attempt::Variation;
 use crate::cause::Cause;
 use crate::hypothesis::{Hypothesis, RateLimit};
 use crate::memory::{Capacity, Lifetime, Memory};
-use crate::route::{Choice, Route};
+use crate::route::Route;
 
 use Cause::{
     BoundToCertificate, BoundToName, BoundToSuite, Capacity as TooSmall, ChainCap, FreshKey, Lifetime as TooShort,
@@ -89,7 +89,7 @@ fn whole_seconds() -> impl Iterator<Item = Memory> {
 
 fn one_node() -> Vec<Hypothesis> {
     let of = |cause: Cause, memory: Memory| Hypothesis::of(&[cause]).remembering(memory);
-    let lives = || geometric(0.05, 40.0, 48).map(|seconds| (seconds, living(seconds)));
+    let lives = || geometric(0.05, 40.0, 48).map(living);
     let mut all = shared(0.45, [Hypothesis::of(&[])]);
     all.extend(shared(0.05, [of(NeverAccepted, NONE)]));
     all.extend(shared(0.02, [Hypothesis { has_fresh_keys: true, ..of(FreshKey, NONE) }]));
@@ -124,18 +124,13 @@ fn one_node() -> Vec<Hypothesis> {
             Hypothesis::of(&[cause, other]).remembering(Memory { bound_to: Some(variation), ..memory })
         };
         all.extend(shared(0.02, [of(cause, Memory { bound_to: Some(variation), ..PERFECT })]));
-        all.extend(shared_by_seconds(0.003, lives().map(|(seconds, it)| (seconds, pair(TooShort, it)))));
+        all.extend(shared(0.003, lives().map(|it| pair(TooShort, it))));
         all.extend(shared(0.003, [pair(SingleUse, ONCE)]));
         all.extend(shared(0.003, [1, 2, 3, 5, 8, 12, 16, 25].map(|count| pair(TooSmall, holding(count, 0.0)))));
     }
     let once_for =
         |memory: Memory| Hypothesis::of(&[SingleUse, TooShort]).remembering(Memory { is_single_use: true, ..memory });
-    all.extend(shared_by_seconds(0.003, lives().map(|(seconds, it)| (seconds, once_for(it)))));
-    let capped = |most_depth: usize, memory: Memory| {
-        Hypothesis::of(&[ChainCap, TooShort]).remembering(Memory { most_depth, ..memory })
-    };
-    let both = [1, 2, 3, 5].into_iter().flat_map(|depth| lives().map(move |(seconds, it)| (seconds, capped(depth, it))));
-    all.extend(shared_by_seconds(0.002, both));
+    all.extend(shared(0.003, lives().map(once_for)));
     let limits = |bursts: &'static [u32], rates: u32| {
         let rates = geometric(0.1, 30.0, rates);
         bursts
@@ -229,12 +224,8 @@ fn routed() -> Vec<Hypothesis> {
     for (mass, routes) in unshared() {
         all.extend(shared(mass, routes.iter().map(|it| Hypothesis::of(&[NotShared]).over(it))));
     }
-    let (by_chance, in_turn): (Vec<Route>, Vec<Route>) = ways(&[2, 3, 4, 5, 6], |count| vec![0; count], &TRAFFIC[..3])
-        .into_iter()
-        .partition(|route| matches!(route.choice, Choice::ByChance { .. }));
-    for routes in [by_chance, in_turn] {
-        all.extend(shared(0.03, routes.into_iter().map(|it| Hypothesis::of(&[NodeDown]).over(&is_down(it)))));
-    }
+    let alike = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]);
+    all.extend(shared(0.03, alike.into_iter().map(|it| Hypothesis::of(&[NodeDown]).over(&is_down(it)))));
     let forgetting = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]);
     let forgets = Hypothesis::of(&[NodeDown, NeverAccepted]).remembering(NONE);
     all.extend(shared(0.01, forgetting.into_iter().map(|it| forgets.clone().over(&is_down(it)))));
