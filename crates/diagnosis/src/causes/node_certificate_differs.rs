@@ -14,8 +14,8 @@ use reprise_probe::fleet::MECHANISMS;
 
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
-use crate::fleet::{FleetCase, FleetFinding, Relation};
 use crate::figures::connections;
+use crate::fleet::{FleetCase, FleetFinding, Relation};
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
