@@ -21,7 +21,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-/// So many nodes are asked alone, of those that refuse their own sessions now and then.
+/// So many nodes are asked alone, of those that sometimes refuse their own sessions.
 const ALONE: usize = 3;
 
 pub(super) fn run(
@@ -106,7 +106,7 @@ fn is_one_name(places: &[Place]) -> bool {
     places.iter().map(name).collect::<BTreeSet<_>>().len() <= 1
 }
 
-/// Nodes that refuse their own sessions now and then: what others accept leaves open why.
+/// Nodes that sometimes refuse their own sessions: what others accept leaves open why.
 fn to_be_asked_alone(examination: &FleetExamination) -> Vec<usize> {
     let is_in_doubt = |node: &usize| {
         MECHANISMS.into_iter().any(|asked| {

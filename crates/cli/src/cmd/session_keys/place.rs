@@ -23,7 +23,7 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let complain = || format!("'{text}' is no FORMAT:PATH, where FORMAT is own, nginx, haproxy or apache");
+        let complain = || format!("invalid '{text}': expected FORMAT:PATH, where FORMAT is own, nginx, haproxy or apache");
         let (name, path) = text.split_once(':').ok_or_else(complain)?;
         let plain = name.strip_prefix("secret-");
         let (_, format) = FORMATS.into_iter().find(|(known, _)| *known == plain.unwrap_or(name)).ok_or_else(complain)?;
