@@ -116,9 +116,10 @@ fn flags_in_the_sources_texts_exist_where_they_are_printed() {
                 continue;
             }
             let own = file.strip_prefix("cli/src/cmd/").and_then(|rest| rest.split(['/', '.']).next());
+            let own = own.map(|name| name.replace('_', "-"));
             let listed = PRINTED_BY.iter().find(|(begin, _)| file.starts_with(begin)).map(|(_, by)| by.to_vec());
             let of_cause = of_cause.flatten().map(commands_that_find);
-            let Some(printed_by) = own.map(|own| vec![own]).or(listed).or(of_cause) else {
+            let Some(printed_by) = own.as_deref().map(|own| vec![own]).or(listed).or(of_cause) else {
                 wrong.push(format!("{file} is not in PRINTED_BY"));
                 continue;
             };

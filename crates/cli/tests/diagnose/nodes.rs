@@ -151,4 +151,6 @@ examined! {
     apache_that_restarts_loses_its_keys:
         broken("restart-lost-keys", &APACHE, &["# restarted"], apache_of_one_key).flags(SLOWLY)
             .meanwhile(|started| reload(started, Signal::USR1));
+    apache_with_a_key_file_under_openssl_3:
+        broken("ticket-key-zero", &APACHE, &["SSLSessionTicketKeyFile ticket.key"], apache_of_one_key);
 }

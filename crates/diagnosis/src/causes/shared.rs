@@ -5,7 +5,13 @@ use super::{Fix, client_fix, fix};
 /// Ticket keys that all nodes share and that outlive a process.
 pub(super) const SHARE_KEYS: &[Fix] = &[
     fix("nginx", "ssl_session_ticket_key ticket.key;", "80 random bytes, the same file on every node"),
-    fix("Apache", "SSLSessionTicketKeyFile ticket.key", "48 random bytes, the same file on every node"),
+    fix(
+        "Apache",
+        "",
+        "SSLSessionTickets off and SSLSessionCache redis:HOST:6379 (mod_socache_redis), which all nodes share. With OpenSSL 3, \
+        SSLSessionTicketKeyFile leaves tickets without a secret tag (2.4.71: ticket-key-zero); with OpenSSL 1.1.1 it serves: 48 \
+        random bytes, the same file on every node",
+    ),
     fix(
         "HAProxy",
         "tls-ticket-keys ticket.keys",

@@ -1,4 +1,4 @@
-//! `ticket-key-zero`: tickets are sealed with a key of zero bytes, which everyone has.
+//! `ticket-key-zero`: tickets are authenticated with a key of zero bytes, which everyone has.
 
 use reprise_model::Observation;
 use reprise_model::document::{Confidence, Finding, Severity};
@@ -8,11 +8,14 @@ use crate::series::Case;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "ticket-key-zero",
-    title: "Tickets are sealed with a key of zero bytes",
+    title: "Tickets are authenticated with a key of zero bytes",
     happens: "\
 A server whose ticket key was never set seals its tickets with zeros. GnuTLS did so from 3.6.4 to 3.6.13, until the first rotation of
 the key (CVE-2020-13777), and load balancers did whose configuration lacked one. Everyone can then open the tickets: under TLS 1.2 they
-decrypt what was recorded, and under every version make tickets of their own, and with them be any client.",
+decrypt what was recorded, and under every version make tickets of their own, and with them be any client.
+
+Apache 2.4.71 with OpenSSL 3 and `SSLSessionTicketKeyFile` has zeros for the tag alone: it takes the tag's key from memory that it has
+wiped by then. The cipher's key is that of the file, so such tickets cannot be opened, but anyone can change them.",
     seen: "\
 The tag of a ticket verifies under a key of zero bytes, in the layout of OpenSSL, GnuTLS or Go. Chance does not do that: 2^-160 at most.
 Other layouts are not looked at.",
@@ -23,11 +26,13 @@ all but its last 32 bytes:
 ```sh
 head -c -32 ticket.bin | openssl dgst -sha256 -mac HMAC -macopt hexkey:0000000000000000000000000000000000000000000000000000000000000000
 ```",
-    costs: "No time: what was recorded can be read, and clients can be impersonated.",
-    advice: "Replace the key at once by random bytes, and take what went over these connections for read:",
+    costs: "No time. Tickets can be changed by anyone; where the cipher's key is zeros too, what was recorded can be read and clients \
+    can be impersonated.",
+    advice: "Replace the key at once by random bytes. Where the cipher's key was zeros too, take what went over these connections for \
+    read:",
     fixes: &[
         fix("nginx", "", "ssl_session_ticket_key FILE, of openssl rand 80; without the directive nginx makes its own"),
-        fix("Apache", "", "SSLSessionTicketKeyFile, of openssl rand 48; without the directive OpenSSL makes its own"),
+        fix("Apache", "", "take SSLSessionTicketKeyFile out of the configuration: OpenSSL makes its own"),
         fix("HAProxy", "", "tls-ticket-keys FILE, each line of openssl rand -base64 80; without the option OpenSSL makes its own"),
         fix("GnuTLS", "", "3.6.14 or later, and the key of gnutls_session_ticket_key_generate"),
         fix("Go", "", "SetSessionTicketKeys with keys of crypto/rand; without it crypto/tls makes its own"),
@@ -46,10 +51,11 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let first = case.observations.iter().find(is_zero)?;
     let (count, all) = (case.observations.iter().filter(is_zero).count(), case.observations.iter().filter(gives).count());
     let port = first.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
-    let title = "Tickets are sealed with a key of zero bytes: anyone can open and make them";
+    let title = "The tags of tickets are made with a key of zero bytes: anyone can change them";
     let evidence = [
         format!("The tag verifies under zeros on {count} of {all} connections that gave a ticket, the first {port}"),
-        "CVE-2020-13777 is this in GnuTLS 3.6.4 to 3.6.13".to_owned(),
+        "GnuTLS 3.6.4 to 3.6.13 (CVE-2020-13777): anyone can open them too; Apache 2.4.71 with SSLSessionTicketKeyFile: not"
+            .to_owned(),
     ];
     Some(case.found(&CAUSE, Severity::Fault, Confidence::Certain, title).because(evidence))
 }

@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_key_of_zeros_is_known_in_each_layout() {
-        let body: Vec<u8> = (0..160).map(|byte| byte * 7).collect();
+        let body: Vec<u8> = (0..160_u8).map(|byte| byte.wrapping_mul(7)).collect();
         let zeros = [0; 32];
         assert!(is_sealed_with_zero_key(&sealed(HMAC_SHA256, &zeros, &body)));
         assert!(is_sealed_with_zero_key(&sealed(HMAC_SHA256, &zeros[..16], &body)));
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn any_other_key_is_not_taken_for_zeros() {
-        let body: Vec<u8> = (0..160).map(|byte| byte * 7).collect();
+        let body: Vec<u8> = (0..160_u8).map(|byte| byte.wrapping_mul(7)).collect();
         let mut key = [0; 32];
         key[31] = 1;
         assert!(!is_sealed_with_zero_key(&sealed(HMAC_SHA256, &key, &body)));

@@ -46,7 +46,7 @@ fn entries(records: &[IsolationRecord]) -> Table {
     Rows::of(each)
         .words("target", |it| it.to.clone())
         .grouped(|it| it.to.clone())
-        .words("client certificate", holder)
+        .words("certificate", holder)
         .once(|it| it.holder.clone())
         .words("version", |it| it.asked.tls.to_string())
         .figures("let in", "", |it| Figure::count(it.full.let_in.into()))
@@ -59,7 +59,7 @@ fn offered(records: &[&IsolationRecord]) -> Table {
     Rows::of(records)
         .words("from", |it| it.from.clone())
         .words("to", |it| it.to.clone())
-        .words("client certificate", |it| holder(it))
+        .words("certificate", |it| holder(it))
         .words("by", |it| match it.session_tls == it.asked.tls {
             true => format!("{} {}", it.asked.tls, it.asked.kind),
             false => format!("{} {}, of {}", it.asked.tls, it.asked.kind, it.session_tls),

@@ -435,16 +435,13 @@ fn what_endangers_sessions_is_told() {
 fn a_session_of_an_expired_certificate_is_told() {
     let age = |seconds: u64| {
         move |it: &mut Observation| {
-            if let Some(offered) = &mut it.offered {
-                offered.age = Nanos(seconds * 1_000_000_000);
-                offered.origin = Some(Origin { index: 0, was_resumed: false, is_last: true });
-            }
-            if let Ok(facts) = &mut it.outcome {
-                facts.leaf_left_s = (it.offered.is_none()).then_some(60);
-            }
+            let offered = it.offered.as_mut().unwrap();
+            offered.age = Nanos(seconds * 1_000_000_000);
+            offered.origin = Some(Origin { index: 0, was_resumed: false, is_last: true });
         }
     };
-    let resumed = |seconds| full("1.2").run("1.2", Kind::Id, 200).all(age(seconds));
+    let made = || full("1.2").facts(|it| it.leaf_left_s = Some(60));
+    let resumed = |seconds| made().run("1.2", Kind::Id, 200).all(age(seconds));
     check(&[
         (&session_outlives_certificate::CAUSE, resumed(60), &[]),
         (&session_outlives_certificate::CAUSE, resumed(65), &["Risk, Certain", "resumed 5 seconds after the end"]),
