@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
 The server accepts a session for a short time only: nginx and HAProxy for 300 s by default, as does Apache. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
 ticket key can read the sessions of that time (RFC 9846 §8.1, appendix C.4 on tickets).",
     seen: "\
-A ticket that states less than 300 s is a note, with certainty, since the number stands on the wire. A lifetime of a few seconds is
+A ticket that states less than 300 s is a note, and one of less than 60 s a risk, with certainty, since the number stands on the wire. A lifetime of a few seconds is
 concluded from sessions of different ages, against keys that change and caches that are small: the finding states up to which age
 they were accepted. Longer ones need a wait. With `--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime
 that its ticket states was over, it is possible that it expired; keys that were changed meanwhile look the same. A session
@@ -53,6 +53,8 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
 
 /// Below, a client that comes back after a few minutes pays in full. nginx's own default is this.
 const SHORT_S: u32 = 300;
+/// Below, hardly a client comes back in time: nobody chooses that.
+const HARDLY_S: u32 = 60;
 
 fn title(judgement: &Judgement) -> String {
     let mechanism = mechanism(judgement.asked);
@@ -68,7 +70,8 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
         let (longest, evidence) =
             stated_lifetimes(examined, version).filter(|(longest, _)| (1..SHORT_S).contains(longest))?;
         let title = format!("{version} tickets last {longest} s: a client that returns later makes a full handshake");
-        Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because([evidence]).by_design())
+        let found = |severity| CAUSE.finding(severity, Confidence::Certain, title).because([evidence]);
+        Some(if longest < HARDLY_S { found(Severity::Risk) } else { found(Severity::Note).by_design() })
     });
     let resumes = examined.runs("patience").filter(|run| examined.always_resumes(run.asked));
     found.extend(resumes.filter_map(of_what_was_seen));

@@ -139,6 +139,7 @@ fn what_was_negotiated_tells_the_cause() {
         // Under TLS 1.2 it is unspecified.
         (&lifetime_invalid::CAUSE, stating(TLS12, 0), &[]),
         (&lifetime_short::CAUSE, stating(TLS13, 299), &["Note"]),
+        (&lifetime_short::CAUSE, stating(TLS13, 59), &["Risk, Certain"]),
         (&lifetime_short::CAUSE, stating(TLS13, 0), &[]),
         (&lifetime_short::CAUSE, stating(TLS13, 300), &[]),
         (&lifetime_short::CAUSE, waited(FULL), &["Possible"]),
