@@ -54,7 +54,8 @@ impl Surroundings<'_> {
             ("{url}", self.url()),
             ("{host}", self.host.to_owned()),
             ("{port}", port),
-            ("{address}", self.address.ip().to_string()),
+            ("{ip}", self.address.ip().to_string()),
+            ("{address}", self.address.to_string()),
             ("{ca}", self.ca.display().to_string()),
         ];
         values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)).into()
@@ -99,7 +100,7 @@ mod tests {
         };
         let replaced = |text: &str| surroundings.replaced(OsStr::new(text)).into_string().unwrap();
         assert_eq!(replaced("{url}status/404"), "https://a.test:8443/status/404");
-        assert_eq!(replaced("{host}:{port}:{address} {ca}"), "a.test:8443:127.0.0.1 /tmp/ca.pem");
+        assert_eq!(replaced("{host}:{port}:{ip} {address} {ca}"), "a.test:8443:127.0.0.1 127.0.0.1:8443 /tmp/ca.pem");
         assert_eq!(replaced("{}"), "{}");
     }
 }

@@ -53,8 +53,8 @@ pub(crate) struct ListenArgs {
     /// Maximum time to watch; by default 60s with a COMMAND, otherwise until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_long_duration, requires = "listen")]
     pub(super) duration: Option<Duration>,
-    /// Run this client program and diagnose it. {url}, {host}, {port}, {address} and {ca} in its arguments are replaced; its
-    /// environment sets the CA file for OpenSSL, curl, Python's requests and Node
+    /// Run this client program and diagnose it. {url}, {host}, {ip}, {port}, {address} (IP:PORT) and {ca} in its arguments are
+    /// replaced; its environment sets the CA file for OpenSSL, curl, Python's requests and Node
     #[arg(last = true, value_name = "COMMAND", requires = "listen")]
     pub(super) command: Vec<OsString>,
 }
