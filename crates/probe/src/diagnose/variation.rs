@@ -38,7 +38,9 @@ pub enum Variation {
     WithoutKeyShare,
     /// What the server sends is acknowledged at once.
     AcknowledgesAtOnce,
-    /// A FIN without a close_notify at the end.
+    /// The same request once more, where the server lets it.
+    AsksAgain,
+    /// A FIN without a close_notify at the end, after the same request once more.
     EndsWithFin,
     /// A reset at the end.
     EndsWithReset,
@@ -62,7 +64,12 @@ impl Variation {
         let mut varied = config.clone();
         let shape = HelloShape::default();
         match self {
-            Self::Plain | Self::SplitOverSegments | Self::AcknowledgesAtOnce | Self::EndsWithFin | Self::EndsWithReset => {}
+            Self::Plain
+            | Self::SplitOverSegments
+            | Self::AcknowledgesAtOnce
+            | Self::AsksAgain
+            | Self::EndsWithFin
+            | Self::EndsWithReset => {}
             Self::WithoutSni => varied.sni.take().map(drop)?,
             Self::WithoutAlpn => {
                 varied.alpn.first()?;
@@ -94,9 +101,10 @@ impl Variation {
 
     pub(super) fn behavior(self) -> CloseBehavior {
         match self {
-            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, ..CloseBehavior::default() },
+            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, asks_again: true, ..CloseBehavior::default() },
             Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
+            Self::AsksAgain => CloseBehavior { asks_again: true, ..CloseBehavior::default() },
             Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
             _ => CloseBehavior::default(),
         }
