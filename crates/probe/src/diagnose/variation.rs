@@ -123,3 +123,17 @@ fn others(suites: &[CipherSuite], chosen: &Facts) -> Option<Vec<CipherSuite>> {
     let is_of_version = |id: &CipherSuite| suite::find(*id).is_some_and(|suite| suite.version == chosen.version);
     left.iter().any(is_of_version).then_some(left)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_of_any_length_stay_within_what_a_client_offers() {
+        for (identity, most) in [(32, 40), (200, 40), (1_100, 13), (4_000, 3), (15_900, 1), (60_000, 1)] {
+            assert_eq!(Variation::Identities(40).offering(identity), Variation::Identities(most), "{identity}");
+            assert!(most == 1 || usize::from(most) * (identity + BESIDE_IDENTITY) <= OFFERED, "{identity}");
+        }
+        assert_eq!(Variation::LargeHello.offering(60_000), Variation::LargeHello);
+    }
+}
