@@ -82,6 +82,10 @@ examined! {
         nginx("connection-closed-after-response", &["keepalive_timeout 0;"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
     a_limit_of_one_request_ends_the_connection:
         nginx("connection-closed-after-response", &["ssl_session_cache shared:SSL:1m;", "keepalive_requests 1;"]);
+    tls13_gives_no_tickets:
+        nginx("not-offered", &["ssl_session_cache shared:SSL:1m;", "ssl_conf_command NumTickets 0;"]);
+    tls13_alone_gives_no_tickets:
+        nginx("not-offered", &["ssl_conf_command NumTickets 0;"]).flags(&["--tls", "1.3"]);
     a_block_that_is_not_the_first_has_the_tickets:
         broken("default-host-tickets-off", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
