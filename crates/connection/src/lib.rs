@@ -33,6 +33,7 @@ pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;
 pub use message_log::MessageLog;
 pub use prologue::{
-    ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, StartTls,
+    ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, ServerReply,
+    StartTls, Unexpected,
 };
 pub use target::{Target, TargetError};

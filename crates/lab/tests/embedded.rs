@@ -121,6 +121,20 @@ fn a_kept_connection_counts_its_requests() {
     assert_eq!(account_of(&server, fetched.port).requests, 4);
 }
 
+/// Until it is told that the connection is kept, it reads to the end of it.
+#[test]
+fn http10_is_told_whether_the_connection_is_kept() {
+    let authority = Authority::new().unwrap();
+    let server = start(&authority);
+    let client = Client::new(&authority, Versions::Tls13);
+    let kept = "GET /a HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
+    let fetched = client.exchange(server.address(), &format!("{kept}{kept}GET /chunked HTTP/1.0\r\n\r\n")).unwrap();
+    let said = |connection| fetched.response.matches(connection).count();
+    assert_eq!(said("Content-Length: 12\r\nConnection: keep-alive\r\n\r\n"), 2, "{}", fetched.response);
+    assert_eq!(said("Content-Length: 12\r\nConnection: close\r\n\r\n"), 1, "{}", fetched.response);
+    assert_eq!(account_of(&server, fetched.port).requests, 3);
+}
+
 #[test]
 fn paths_choose_the_answer() {
     let authority = Authority::new().unwrap();

@@ -9,6 +9,8 @@ pub(crate) struct CloseBehavior {
     pub(crate) first_segment: Option<usize>,
     /// Whether what comes is acknowledged at once, so that a server that waits for acknowledgements does not wait (Linux).
     pub(crate) acknowledges_at_once: bool,
+    /// Whether the same is asked once more, where the server keeps the connection open.
+    pub(crate) asks_again: bool,
 }
 
 /// How a connection ends.

@@ -172,8 +172,8 @@ impl Connector {
         let settings = &self.settings;
         // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.
         let application = match plan.behavior.close {
-            CloseMethod::CloseNotify => &settings.application,
-            CloseMethod::Fin | CloseMethod::Reset => &settings.application.kept_open(),
+            CloseMethod::CloseNotify if !plan.behavior.asks_again => &settings.application,
+            _ => &settings.application.kept_open(),
         };
         let exchange = application.exchange(settings.keeps_messages || settings.keeps_software);
         let mut attempt = Attempt::new(EngineClient::default(), exchange);

@@ -36,7 +36,8 @@ impl Driver<'_> {
         if self.settings.application.is_silent() {
             self.await_tickets()?;
         } else {
-            if self.settings.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
+            let asks_again = self.behavior.asks_again || self.settings.reuse == ConnectionReuse::KeepAlive;
+            if asks_again && self.attempt.keeps_alive() {
                 self.ask_again()?;
             }
             if !self.attempt.keeps_alive() {

@@ -162,6 +162,9 @@ fn configuration(config: &NginxConfig, tls: &str) -> String {
     let user = user_directive();
     let backlog = config.backlog.map(|count| format!("backlog={count}"));
     let parameters: String = backlog.iter().chain(&config.listen).map(|parameter| format!(" {parameter}")).collect();
+    // The block may say it itself, and twice is an error.
+    let says_it = http_directives.contains("keepalive_requests");
+    let keepalive_requests = if says_it { String::new() } else { format!("keepalive_requests {keepalive_requests};") };
     let statuses: String =
         [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
     format!(
@@ -182,7 +185,7 @@ http {{
     scgi_temp_path {{root}}/scgi;
     default_type text/plain;
     types {{ text/html html; }}
-    keepalive_requests {keepalive_requests};
+    {keepalive_requests}
     server_tokens off;
     {http_directives}
     server {{

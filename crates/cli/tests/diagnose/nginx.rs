@@ -4,7 +4,7 @@ use reprise_lab::KeyKind;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig};
 use reprise_servers::{MisbehavingServer, ScriptStep};
 
-use crate::broken::{Broken, Software, Started, broken};
+use crate::broken::{Broken, Software, Started, broken, shown};
 use crate::offers;
 use reprise_harness::Lab;
 
@@ -80,6 +80,12 @@ examined! {
             .flags(&["--tls", "1.2", "--fill", "300", "--connections", "600"]);
     without_keep_alive_each_response_ends_the_connection:
         nginx("connection-closed-after-response", &["keepalive_timeout 0;"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
+    a_limit_of_one_request_ends_the_connection:
+        nginx("connection-closed-after-response", &["ssl_session_cache shared:SSL:1m;", "keepalive_requests 1;"]);
+    tls13_gives_no_tickets:
+        nginx("not-offered", &["ssl_session_cache shared:SSL:1m;", "ssl_conf_command NumTickets 0;"]);
+    tls13_alone_gives_no_tickets:
+        nginx("not-offered", &["ssl_conf_command NumTickets 0;"]).flags(&["--tls", "1.3"]);
     a_block_that_is_not_the_first_has_the_tickets:
         broken("default-host-tickets-off", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
@@ -95,6 +101,21 @@ examined! {
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache shared:SSL:10m; }", "second { ssl_session_cache off; ssl_session_tickets off; }"],
             two_blocks);
+}
+
+#[test]
+fn a_kept_connection_saves_only_where_the_server_keeps_it() {
+    reprise_servers::require!("nginx");
+    for (line, is_kept) in
+        [("keepalive_timeout 75s;", true), ("keepalive_timeout 0;", false), ("keepalive_requests 1;", false)]
+    {
+        let lines = ["ssl_session_cache shared:SSL:1m;", line].map(str::to_owned);
+        let diagnosis =
+            nginx("connection-closed-after-response", &[]).flags(&["--tls", "1.3"]).diagnose(&Lab::new(), &lines);
+        let says = diagnosis.figures.iter().any(|it| it.contains("kept-alive"));
+        let is_found = diagnosis.findings.iter().any(|it| it.id == "connection-closed-after-response");
+        assert_eq!((says, is_found), (is_kept, !is_kept), "{line} {:?} {}", diagnosis.figures, shown(&diagnosis));
+    }
 }
 
 /// What another server says of itself goes through nginx.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use reprise_lab::{Identity, KeyKind, Versions};
-use reprise_servers::{Apache, ApacheConfig, Launch, Nginx, NginxConfig, Process, RealServer};
+use reprise_servers::{Apache, ApacheConfig, ClientVerify, Launch, Nginx, NginxConfig, Process, RealServer};
 use reprise_servers::{Balancer, Balancing};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -101,6 +101,13 @@ fn two_workers(lab: &Lab, lines: &[String]) -> Started {
     Nginx::start(NginxConfig { identities: vec![lab.identity(KeyKind::P256)], ..config }).unwrap().into()
 }
 
+/// The same, and they ask clients for certificates.
+fn two_workers_that_ask(lab: &Lab, lines: &[String]) -> Started {
+    let client_verify = ClientVerify::Optional(lab.authority.pem());
+    let config = NginxConfig { client_verify, workers: 2, listen: vec!["reuseport".to_owned()], ..with(&lines.join("\n")) };
+    Nginx::start(NginxConfig { identities: vec![lab.identity(KeyKind::P256)], ..config }).unwrap().into()
+}
+
 fn nginx_of_one_key(lab: &Lab, lines: &[String]) -> Started {
     let files = vec![("ticket.key", TICKET_KEY.to_vec())];
     let identities = vec![lab.identity(KeyKind::P256)];
@@ -136,6 +143,10 @@ examined! {
     two_workers_with_a_builtin_cache_each:
         broken("id-cache-per-process", &NGINX, &[
             "# two workers", "ssl_session_cache builtin:1000;", "ssl_session_tickets off;"], two_workers);
+    two_workers_of_certificates_with_a_builtin_cache_each:
+        broken("id-cache-per-process", &NGINX, &[
+            "# two workers, client certificates", "ssl_session_cache builtin:1000;", "ssl_session_tickets off;"], two_workers_that_ask)
+            .with_certificate(20);
     two_nginx_of_different_certificates:
         broken("node-certificate-differs", &NGINX, &["# two nodes", "ssl_session_ticket_key ticket.key;"], two_certificates)
             .and(&["id-never-accepted"]);

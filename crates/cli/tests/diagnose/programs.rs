@@ -201,3 +201,15 @@ examined! {
     a_lifetime_of_ten_days_is_invalid:
         broken("lifetime-invalid", &RUSTLS, &[TICKETER, "fn lifetime(&self) -> u32 { 864000 }"], rustls);
 }
+
+/// It refuses a hello that is longer than this, 32 kB by default, and its tickets have more than a kilobyte.
+#[test]
+fn no_offer_is_too_much_for_java() {
+    reprise_servers::require!("java", "javac");
+    let told = ["-Djdk.tls.maxHandshakeMessageSize=17000".to_owned()];
+    let diagnosis =
+        broken("offer-breaks-connection", &JAVA, &[], java).flags(&["--tls", "1.3"]).diagnose(&Lab::new(), &told);
+    let failed: Vec<_> = diagnosis.experiments.iter().filter(|it| it.failed > 0).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    assert!(diagnosis.experiments.iter().any(|it| it.name == "identities" && it.resumed == it.offered && it.offered > 0));
+}

@@ -91,9 +91,9 @@ cases! {
         "sess_out", "`s_client -sess_in FILE -sess_out FILE`", &[],
             |it| s_client(it, "c -sess_out $s; c -sess_in $s -sess_out $s; c -sess_in $s -sess_out $s"), Expected::Healthy;
         "reconnect-tls12", "`s_client -tls1_2 -reconnect`", &[],
-            |_| shell("openssl s_client -connect {address}:{port} -tls1_2 -reconnect"), Expected::Healthy;
+            |_| shell("openssl s_client -connect {address} -tls1_2 -reconnect"), Expected::Healthy;
         "reconnect", "`s_client -tls1_3 -reconnect`", &[],
-            |_| shell("openssl s_client -connect {address}:{port} -tls1_3 -reconnect"),
+            |_| shell("openssl s_client -connect {address} -tls1_3 -reconnect"),
             found("client-closes-early", Fault, Likely);
         "same-session", "`s_client -sess_in FILE` twice", &[],
             |it| s_client(it, "c -sess_out $s; c -sess_in $s; c -sess_in $s"),
@@ -269,7 +269,7 @@ fn s_client(programs: &Programs, script: &str) -> Vec<String> {
     let session = programs.file("session.pem");
     shell(&format!(
         "s={session}; r='GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n'
-        c() {{ printf \"$r\" | openssl s_client -quiet -ign_eof -connect {{address}}:{{port}} \"$@\"; }}
+        c() {{ printf \"$r\" | openssl s_client -quiet -ign_eof -connect {{address}} \"$@\"; }}
         {script}; true"
     ))
 }
@@ -281,15 +281,15 @@ fn openssl(programs: &Programs, way: &str) -> Vec<String> {
 }
 
 fn python(programs: &Programs, way: &str, names: &str) -> Vec<String> {
-    words(&format!("python3 {} {way} {{ca}} {{address}} {{port}} {names}", programs.client("client.py")))
+    words(&format!("python3 {} {way} {{ca}} {{ip}} {{port}} {names}", programs.client("client.py")))
 }
 
 fn node(programs: &Programs, way: &str, names: &str) -> Vec<String> {
-    words(&format!("node {} {way} {{address}} {{port}} {names}", programs.client("client.js")))
+    words(&format!("node {} {way} {{ip}} {{port}} {names}", programs.client("client.js")))
 }
 
 fn go(programs: &Programs, way: &str, names: &str) -> Vec<String> {
-    words(&format!("{} {way} {{address}} {{port}} {names}", programs.go()))
+    words(&format!("{} {way} {{ip}} {{port}} {names}", programs.go()))
 }
 
 /// The way, and names after it.

@@ -34,13 +34,14 @@ fn the_guide_has_the_table_of_clients() {
 /// Also those in a table, which nothing else runs.
 #[test]
 fn every_command_that_a_page_shows_gives_a_verdict() {
-    reprise_servers::require!("curl", "sh");
+    reprise_servers::require!("curl", "sh", "psql");
     for page in [README, PAGE] {
         let text = fs::read_to_string(path(page)).unwrap();
-        let clients: Vec<&str> = text.split("reprise diagnose --listen ").filter_map(client).collect();
+        let clients: Vec<(Vec<&str>, &str)> = text.split("reprise diagnose --listen ").filter_map(client).collect();
         assert!(!clients.is_empty(), "{page} shows no client");
-        for client in clients {
-            let verdict = diagnosis(&Reprise::new(LISTEN).args(["--", "sh", "-c", client]).run()).verdict;
+        for (flags, client) in clients {
+            let call = Reprise::new(LISTEN).args(flags).args(["--", "sh", "-c", client]);
+            let verdict = diagnosis(&call.run()).verdict;
             assert!(!verdict.starts_with("No "), "{page}: {client}: {verdict}");
         }
     }
@@ -48,9 +49,10 @@ fn every_command_that_a_page_shows_gives_a_verdict() {
 
 const LISTEN: [&str; 5] = ["diagnose", "--listen", "0", "--json", "-"];
 
-/// The command of the client, from what follows the flag.
-fn client(text: &str) -> Option<&str> {
-    text.split(['`', '\n']).next()?.split_once(" -- ").map(|(_, client)| client)
+/// Further flags and the command of the client, from what follows `--listen`: first the port.
+fn client(text: &str) -> Option<(Vec<&str>, &str)> {
+    let (flags, client) = text.split(['`', '\n']).next()?.split_once(" -- ")?;
+    Some((flags.split(' ').skip(1).collect(), client))
 }
 
 fn path(page: &str) -> PathBuf {

@@ -5,6 +5,7 @@ mod cases;
 mod guide;
 mod programs;
 mod rustls_client;
+mod starttls;
 mod usage;
 
 use std::thread;

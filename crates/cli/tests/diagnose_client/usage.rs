@@ -37,6 +37,14 @@ fn one_kept_connection_is_healthy_and_not_judged() {
     outcome.shows(&["No verdict: the client made one connection", "It served 2 requests: keep-alive"]);
 }
 
+/// It speaks HTTP/1.0, and waits for the end of each connection that it is not told is kept.
+#[test]
+fn ab_keeps_its_connection() {
+    reprise_servers::require!("ab");
+    let outcome = listening(&["--", "ab", "-k", "-n", "5", "{url}"]).run().exits(0);
+    outcome.shows(&["It served 5 requests: keep-alive"]);
+}
+
 #[test]
 fn a_certificate_of_ones_own_is_served() {
     reprise_servers::require!("curl");
@@ -47,7 +55,7 @@ fn a_certificate_of_ones_own_is_served() {
     let ca = directory.path().join("ca.pem");
     std::fs::write(&ca, authority.pem()).unwrap();
     let (certificate, key) = (files.certificate.to_str().unwrap(), files.key.to_str().unwrap());
-    let curl = "curl -s -H 'Connection: close' --cacert $0 --connect-to own.test:443:{address}:{port} https://own.test/ \
+    let curl = "curl -s -H 'Connection: close' --cacert $0 --connect-to own.test:443:{ip}:{port} https://own.test/ \
                 https://own.test/ https://own.test/";
     let outcome =
         listening(&["--cert", certificate, "--key", key, "--json", "-", "--", "sh", "-c", curl]).arg(&ca).run().exits(0);
@@ -94,7 +102,7 @@ fn what_is_no_client_is_survived() {
     assert!(left.as_mut().is_none_or(|it| it.write_all(b"x").is_err()), "still listening on {port}");
 }
 
-const NOISE: &str = "curl -s -m 2 http://{address}:{port}/; \
-    printf '\\026\\003\\001\\377\\377' | curl -s -m 1 telnet://{address}:{port}; \
-    printf '\\026\\003\\001\\000\\005\\001\\000\\000\\001\\000' | curl -s -m 1 telnet://{address}:{port}; \
+const NOISE: &str = "curl -s -m 2 http://{address}/; \
+    printf '\\026\\003\\001\\377\\377' | curl -s -m 1 telnet://{address}; \
+    printf '\\026\\003\\001\\000\\005\\001\\000\\000\\001\\000' | curl -s -m 1 telnet://{address}; \
     curl -s -H 'Connection: close' {url} {url} {url}";

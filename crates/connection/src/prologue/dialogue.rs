@@ -8,7 +8,7 @@ pub(crate) type Length = Result<Option<usize>, Unexpected>;
 
 /// These bytes cannot begin the message that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unexpected;
+pub struct Unexpected;
 
 /// One protocol in the clear. Its state is the message that is due.
 pub(crate) trait Dialogue: Send {

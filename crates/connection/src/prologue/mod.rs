@@ -6,16 +6,18 @@ pub(crate) mod fault;
 mod proxy;
 mod proxy_protocol;
 mod route;
+mod server_side;
 mod starttls;
 
 use reprise_model::Phase;
 
 pub use conversation::Prologue;
-pub(crate) use dialogue::Unexpected;
+pub use dialogue::Unexpected;
 pub use fault::{ClearTextFault, Message, Peer, Problem};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
 pub use route::Route;
+pub use server_side::ServerReply;
 pub use starttls::StartTls;
 pub(crate) use starttls::{Introduction, Service};
 

@@ -29,7 +29,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
     costs: "Under load, when handshakes cost most, resumption stops working.",
     advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:50m;", "1 MB holds about 4000 sessions"),
+        fix("nginx", "ssl_session_cache shared:SSL:50m;", "where it stands now; 1 MB holds about 4000 sessions"),
         fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(5120000)", ""),
         fix("HAProxy", "tune.ssl.cachesize 100000", "in the global section, in blocks of 200 bytes; default 20000"),
         fix("OpenSSL API", "SSL_CTX_sess_set_cache_size(ctx, 100000);", "default 20480"),

@@ -74,8 +74,9 @@ The page that it answers with says `New` or `Reused`.",
         ),
         client_fix(
             "undici",
-            "const agent = new Agent();",
-            "once: the dispatcher of every request, or of fetch by setGlobalDispatcher(agent)",
+            "const agent = new Agent({ keepAliveTimeout: 60000 });",
+            "once: the dispatcher of every request, or of fetch by setGlobalDispatcher(agent). What saves is its kept connections: its sessions \
+             last to the next garbage collection only",
         ),
         client_fix(
             "Go",

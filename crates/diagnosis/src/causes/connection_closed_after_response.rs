@@ -3,7 +3,8 @@
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
+use crate::diagnose::examined::Examined;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -23,7 +24,7 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     costs: "Each request pays for a connection and a handshake of its own.",
     advice: "If that is not wanted, keep connections open:",
     fixes: &[
-        fix("nginx", "keepalive_timeout 75s;", "its default"),
+        fix("nginx", "keepalive_timeout 75s; keepalive_requests 1000;", "their defaults"),
         fix("Apache", "KeepAlive On", "its default"),
         fix("HAProxy", "", "option http-keep-alive, its default, and no option httpclose"),
         fix("Node", "", "a server.keepAliveTimeout above 0; its default is 5000"),
@@ -31,6 +32,8 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
+    separated_by: &["keep-alive", "unclean-close"],
+    examined: Some(Rule { rank: 41, find: ExaminedRule::Once(of_experiments) }),
     measured: Some(Rule { rank: 23, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
@@ -40,10 +43,16 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     if !case.keeps_alive || closed == 0 {
         return None;
     }
-    let all = connections(case.samples().count() as u64);
-    let title = format!(
-        "The server closes {closed} of {all} after the first response: no further request is possible on \
-        them"
-    );
-    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title))
+    Some(case.found(&CAUSE, Severity::Note, Confidence::Certain, title(closed, case.samples().count())))
+}
+
+fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
+    let closed = examined.asked_again().filter(|it| it.next_request.is_none()).count();
+    let title = title(closed, examined.asked_again().count());
+    (closed > 0).then(|| CAUSE.finding(Severity::Note, Confidence::Certain, title))
+}
+
+fn title(closed: usize, all: usize) -> String {
+    let all = connections(all as u64);
+    format!("The server closes {closed} of {all} after the first response: no further request is possible on them")
 }

@@ -19,7 +19,7 @@ No ticket after a whole response:
 ```",
     costs: "Each TLS 1.3 connection is a full handshake, and no early data is ever sent.",
     fixes: &[
-        fix("nginx", "ssl_session_tickets on;", ""),
+        fix("nginx", "ssl_session_tickets on;", "in the http block, or in the first server block of the listener"),
         fix("HAProxy", "", "take no-tls-tickets out of the bind line that has allow-0rtt"),
         fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);", "of AWS-LC and BoringSSL"),
     ],

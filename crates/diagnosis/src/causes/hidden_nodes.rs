@@ -33,7 +33,7 @@ done | cut -c1-60 | sort | uniq -c
     costs: "\
 With n nodes taken at random, n − 1 of n connections that offer a ticket are full handshakes: an average that the
 finding gives in time.",
-    advice: "Give every node behind this address the same ticket keys:",
+    advice: "Give every node behind this address the same ticket keys. Session IDs need a cache that the nodes share, which nginx has none of:",
     fixes: SHARE_KEYS,
     explained_by: &[&node_certificate_differs::CAUSE],
     separated_by: &["resume", "history", "resume-control"],

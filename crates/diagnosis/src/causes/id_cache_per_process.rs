@@ -32,7 +32,12 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     costs: "With n processes, n − 1 of n connections that offer an ID are full handshakes.",
     advice: "Share the session cache between processes and nodes, or use tickets:",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:10m;", "builtin is per worker"),
+        fix(
+            "nginx",
+            "ssl_session_cache shared:SSL:10m;",
+            "in the http block, or in the first server block of the listener: the workers of a node share it. Nodes cannot: with \
+             several, ssl_session_tickets on and the same ssl_session_ticket_key on all",
+        ),
         fix(
             "Apache",
             "SSLSessionCache redis:HOST:6379",

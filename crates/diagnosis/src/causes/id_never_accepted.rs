@@ -31,7 +31,11 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
 Clients without tickets (RFC 5077) make a full handshake each time. Where tickets resume, only those clients pay:
 then it is a risk and not a fault.",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:10m;", "its default, none, gives IDs and keeps no session"),
+        fix(
+            "nginx",
+            "ssl_session_cache shared:SSL:10m;",
+            "in the http block, or in the first server block of the listener; its default, none, gives IDs and keeps no session",
+        ),
         fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "needs mod_socache_shmcb"),
         fix("HAProxy", "", "tune.ssl.cachesize above 0 in the global section; its default is 20000"),
         fix(

@@ -29,7 +29,7 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     costs: "Some 40 ms in each full handshake, and in each response that is written in two parts.",
     advice: "Let the server set TCP_NODELAY, or write its flight at once:",
     fixes: &[
-        fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS"),
+        fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS. HttpsServer shows no socket: -Dsun.net.httpserver.nodelay=true"),
         fix("OpenSSL API", "", "it writes each flight at once; a BIO of your own has to, too"),
         fix("Python ssl", "", "set TCP_NODELAY on the socket before wrap_socket"),
         fix("Node", "", "socket.setNoDelay(true), its default for http servers"),

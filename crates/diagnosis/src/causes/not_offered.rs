@@ -39,8 +39,12 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /
 Every connection pays a full handshake: the server's signature, the certificates on the wire and their verification by the
 client, and under TLS 1.2 one round trip more.",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:10m;", ""),
-        fix("nginx", "ssl_session_tickets on;", "its default; only an off in the configuration needs to go"),
+        fix("nginx", "ssl_session_cache shared:SSL:10m;", "in the http block, or in the first server block of the listener"),
+        fix(
+            "nginx",
+            "ssl_session_tickets on;",
+            "its default; an off in the http block or the first server block of the listener needs to go",
+        ),
         fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "its default is none; needs mod_socache_shmcb"),
         fix("Apache", "SSLSessionTickets on", "its default; from 2.4.11"),
         fix("HAProxy", "tune.ssl.cachesize 20000", "in the global section, its default; 0 switches the cache off"),
@@ -114,9 +118,14 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.ever_resumes(case));
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
     let finding = case.found(&CAUSE, severity, confidence, title).because(evidence);
-    // A server that resumes TLS 1.2 has its cache or its tickets on: what is 0 is the number of tickets.
-    let has_no_tickets = version == Version::Tls13 && refused.is_none() && resumes_tls12(case);
-    Some(if has_no_tickets { finding.fixed_by(some_tickets()) } else { finding })
+    // Where TLS 1.2 does not resume either, more than the number of tickets is wrong.
+    let (resumes, is_alone) = (resumes_tls12(case), !speaks_tls12(case));
+    let has_no_tickets = version == Version::Tls13 && refused.is_none() && (resumes || is_alone);
+    Some(if has_no_tickets { finding.fixed_by(some_tickets(resumes)) } else { finding })
+}
+
+fn speaks_tls12(case: &Case<'_>) -> bool {
+    case.observations.iter().any(|seen| seen.facts().is_some_and(|facts| facts.version == Version::Tls12))
 }
 
 fn resumes_tls12(case: &Case<'_>) -> bool {
@@ -125,13 +134,17 @@ fn resumes_tls12(case: &Case<'_>) -> bool {
     offering.any(|it| it.ever_resumes(case))
 }
 
-fn some_tickets() -> Vec<Remedy> {
+/// OpenSSL gives tickets of TLS 1.3 with its cache and its tickets off too, so what is 0 is their number; the same goes for all servers
+/// that resume TLS 1.2, which have one of the two on.
+fn some_tickets(resumes_tls12: bool) -> Vec<Remedy> {
     let general = Remedy::general(
         "The number of tickets for each TLS 1.3 handshake is 0 (NumTickets, num_tickets), or the library has no TLS 1.3 resumption: \
          remove that setting, or give some:",
     );
-    let has_number =
-        |software: &str| ["nginx", "Apache", "OpenSSL API", "Python ssl", "rustls", "s2n-tls"].contains(&software);
+    let has_number = |software: &str| {
+        ["nginx", "Apache", "OpenSSL API", "Python ssl"].contains(&software)
+            || resumes_tls12 && ["rustls", "s2n-tls"].contains(&software)
+    };
     let of_number = MORE_TICKETS.iter().filter(|fix| fix.side == Side::Server && has_number(fix.software));
     let of_others = CAUSE.fixes.iter().filter(|fix| !has_number(fix.software));
     std::iter::once(general).chain(of_number.chain(of_others).map(Remedy::from)).collect()

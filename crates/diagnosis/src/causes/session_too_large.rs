@@ -29,7 +29,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pe
     costs: "\
 Every connection of an mTLS client is a full handshake, the most expensive kind: two signatures and two chains.",
     advice: "Use tickets, which the client keeps, or send a shorter chain:",
-    fixes: &[fix("nginx", "ssl_session_tickets on;", ""),
+    fixes: &[fix("nginx", "ssl_session_tickets on;", "in the http block, or in the first server block of the listener"),
 fix("Apache", "SSLSessionTickets on", ""),
 fix("HAProxy", "", "take no-tls-tickets out of the bind line"),
 fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);", ""),],

@@ -23,6 +23,12 @@ pub(super) fn failure(case: &ClientCase<'_>, address: &str) -> Option<Failure> {
             format!("the client refuses the server's certificate: it sent the alert {alert}"),
             "make it trust the CA file shown above, or serve a certificate that it trusts with --cert and --key",
         ),
+        (FailureClass::Starttls, _) => (
+            "no_tls",
+            format!("no handshake began: {}", end.reason),
+            "a client that speaks another protocol first, and asks for TLS there, needs --starttls NAME (smtp, imap, pop3, ftp, ldap, \
+             postgres, mysql, xmpp); one that begins with TLS, as for an https URL, needs none",
+        ),
         (_, Some(alert)) => (
             "handshake_refused",
             format!("the client ends the handshake with the alert {alert}"),
@@ -54,7 +60,7 @@ fn nobody(case: &ClientCase<'_>, address: &str) -> Failure {
         message,
         hint: Some(
             "check the address that the client uses ({url} in the command's arguments, REPRISE_URL in its environment), its \
-             proxy settings, and that it speaks TLS from the first byte"
+             proxy settings, and that it speaks TLS from the first byte: if it speaks another protocol first, use --starttls NAME"
                 .to_owned(),
         ),
         local_port: None,

@@ -67,7 +67,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
         matrix,
-        figures: if reached { whole_request::sentences(figures) } else { Vec::new() },
+        figures: if reached { whole_request::sentences(figures, &examined) } else { Vec::new() },
         warnings: warnings(examination),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding};
-use reprise_model::{Asked, FaultName, Kind, Nanos, Version};
+use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Version};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
 use crate::figures::means;
@@ -68,6 +68,14 @@ impl<'a> Examined<'a> {
     /// The runs of this experiment, one for each version and mechanism.
     pub(crate) fn runs(&self, name: &'static str) -> impl Iterator<Item = &'a ExperimentRun> {
         self.examination.runs.iter().filter(move |run| run.experiment.name == name)
+    }
+
+    /// The connections that a second request was wanted on, after a first that was answered well.
+    pub(crate) fn asked_again(&self) -> impl Iterator<Item = &'a Observation> {
+        let wanted = [Step::Prime(Variation::AsksAgain), Step::Prime(Variation::EndsWithFin)];
+        let seen = self.examination.runs.iter().flat_map(|run| &run.seen).filter(move |seen| wanted.contains(&seen.step));
+        let seen = seen.map(|seen| &seen.observation);
+        seen.filter(|it| it.facts().is_some() && it.http_status.is_some() && it.is_answered_well())
     }
 
     /// The connections that offered a session of this mechanism, nothing being varied.

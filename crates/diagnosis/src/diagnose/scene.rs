@@ -6,7 +6,8 @@ use reprise_connection::Fault;
 use reprise_judge::{Cause as Concluded, Conclusion, Confidence};
 use reprise_model::document::Finding;
 use reprise_model::{
-    Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
+    Asked, Facts, FaultName, KeyName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket,
+    Version,
 };
 use reprise_probe::diagnose::{
     CONTROL, EXPERIMENTS, Examination, ExperimentRun, Judgement, ProbeRecord, Spent, Step, Variation,
@@ -193,6 +194,15 @@ impl Scene {
     /// The server let wait so long in each handshake.
     pub(crate) fn stalls(mut self, stall: Nanos) -> Self {
         self.all().for_each(|seen| seen.stall = Some(stall));
+        self
+    }
+
+    /// Each was answered, and a second request too or not.
+    pub(crate) fn answered(mut self, twice: bool) -> Self {
+        for seen in self.all() {
+            seen.observation.http_status = Some(200);
+            seen.observation.next_request = twice.then_some(NextRequest { wait: Nanos(1), receive: Nanos(1) });
+        }
         self
     }
 

@@ -4,15 +4,22 @@
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
+use super::examined::Examined;
 use crate::figures::{means, percent, span};
 use crate::savings::{Saving, best_resumption, median_ns};
 
 /// A sentence for each version; none where no request was sent, or nothing was measured.
-pub(super) fn sentences(figures: &MeasureDocument) -> Vec<String> {
-    [Version::Tls13, Version::Tls12].into_iter().filter_map(|version| sentence(figures, version)).collect()
+pub(super) fn sentences(figures: &MeasureDocument, examined: &Examined<'_>) -> Vec<String> {
+    let versions = [Version::Tls13, Version::Tls12].into_iter();
+    versions.filter_map(|version| sentence(figures, version, was_asked_again(examined, version))).collect()
 }
 
-fn sentence(figures: &MeasureDocument, version: Version) -> Option<String> {
+/// Whether the server has answered a second request on one connection.
+fn was_asked_again(examined: &Examined<'_>, version: Version) -> bool {
+    examined.asked_again().any(|seen| seen.asked.tls == version && seen.next_request.is_some())
+}
+
+fn sentence(figures: &MeasureDocument, version: Version, is_kept_alive: bool) -> Option<String> {
     let full = figures.run(version, Kind::Full)?;
     let (total, tls) = (median_ns(full, Phase::Total)?, median_ns(full, Phase::Tls)?);
     let kept = median_ns(full, Phase::Wait)? + median_ns(full, Phase::Receive).unwrap_or_default();
@@ -20,26 +27,27 @@ fn sentence(figures: &MeasureDocument, version: Version) -> Option<String> {
         return None;
     }
     let share = percent(tls as f64 / total as f64);
-    let resumed = best_resumption(figures, version).map(|(run, saving)| resuming(run, saving, total)).unwrap_or_default();
-    Some(format!(
-        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share}). {resumed}On a \
-            kept-alive connection it takes {}: {} less",
+    let new = format!(
+        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share})",
         span(total),
-        span(tls),
-        span(kept),
-        percent(1.0 - kept as f64 / total as f64),
-    ))
+        span(tls)
+    );
+    let resumed = best_resumption(figures, version).map(|(run, saving)| resuming(run, saving, total));
+    let kept = is_kept_alive.then(|| {
+        format!("On a kept-alive connection it takes {}: {} less", span(kept), percent(1.0 - kept as f64 / total as f64))
+    });
+    Some([Some(new), resumed, kept].into_iter().flatten().collect::<Vec<_>>().join(". "))
 }
 
 fn resuming(run: &Run, saving: Saving, total: u64) -> String {
     let by = means(run.asked.kind);
     match (saving.saved().0, saving.is_shown()) {
-        (0, _) => format!("Resuming by {by} saves nothing. "),
+        (0, _) => format!("Resuming by {by} saves nothing"),
         (saved, true) => {
-            format!("Resuming by {by} saves {} of the whole ({}). ", percent(saved as f64 / total as f64), span(saved))
+            format!("Resuming by {by} saves {} of the whole ({})", percent(saved as f64 / total as f64), span(saved))
         }
         (saved, false) => {
-            format!("Resuming by {by} may save {} of the whole ({}). ", percent(saved as f64 / total as f64), span(saved))
+            format!("Resuming by {by} may save {} of the whole ({})", percent(saved as f64 / total as f64), span(saved))
         }
     }
 }
@@ -53,19 +61,22 @@ mod tests {
     fn the_arithmetic_is_that_of_the_medians() {
         let example =
             Example::new().timed_run("1.3", Kind::Full, [100, 600, 300]).timed_run("1.3", Kind::Ticket, [100, 200, 300]);
+        let (figures, new) = (example.document(), "TLS 1.3: a request on a new connection takes 1.00 ms");
         assert_eq!(
-            sentences(&example.document()),
-            [
-                "TLS 1.3: a request on a new connection takes 1.00 ms, of which the handshake is 600.0 µs (60 %). Resuming by ticket \
-                 saves 40 % of the whole (400.0 µs). On a kept-alive connection it takes 300.0 µs: 70 % less"
-            ]
+            sentence(&figures, Version::Tls13, true).unwrap(),
+            format!(
+                "{new}, of which the handshake is 600.0 µs (60 %). Resuming by ticket saves 40 % of the whole (400.0 µs). On a \
+                 kept-alive connection it takes 300.0 µs: 70 % less"
+            )
         );
+        let refused = sentence(&figures, Version::Tls13, false).unwrap();
+        assert!(refused.ends_with("Resuming by ticket saves 40 % of the whole (400.0 µs)"), "{refused}");
     }
 
     #[test]
     fn without_a_resumption_only_keep_alive_is_told() {
-        let example = Example::new().timed_run("1.2", Kind::Full, [100, 600, 300]);
-        let sentence = sentences(&example.document()).pop().unwrap();
+        let figures = Example::new().timed_run("1.2", Kind::Full, [100, 600, 300]).document();
+        let sentence = sentence(&figures, Version::Tls12, true).unwrap();
         assert!(!sentence.contains("Resuming") && sentence.ends_with("70 % less"), "{sentence}");
     }
 }

@@ -3,11 +3,12 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reprise_connection::{ServerReply, StartTls};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
 use super::account::{ConnectionAccount, HandshakeFailure, Ledger};
 use super::config::{EmbeddedConfig, ServerApplication, Turn};
-use super::http::{self, Parsed, Request, Response};
+use super::http::{self, Parsed, Response};
 use crate::listener::Guest;
 
 /// How long the server reads on after its own end, so that its last words are not lost to a reset.
@@ -34,7 +35,7 @@ fn serve_session(guest: &Guest<'_>, tls: &Arc<ServerConfig>, ledger: &Ledger, co
             let entry = ledger.enter(connection.account(peer_port, handshake));
             let _ = connection.socket.set_read_timeout(Some(timeouts.idle));
             let count = |moment: Moment<'_>| {
-                if let Moment::Request(_) = moment {
+                if let Moment::Request { .. } = moment {
                     ledger.count_request(entry);
                 }
             };
@@ -75,7 +76,10 @@ pub(crate) struct Connection<'a> {
 /// What happens while requests are answered.
 pub(crate) enum Moment<'a> {
     /// A request arrived.
-    Request(&'a Request),
+    Request {
+        /// What its client calls itself.
+        user_agent: Option<&'a str>,
+    },
     /// Its response is about to be sent, and perhaps the connection ends with it.
     Response {
         /// Whether the server closes after it.
@@ -99,8 +103,16 @@ pub(crate) enum End {
     BeforeFirstByte,
     #[error("the client closed the connection")]
     Closed,
+    #[error("the client closed the connection before it asked for TLS")]
+    ClosedInTheClear,
+    #[error("the client does not begin as one of {0} does: it sent {1}")]
+    OtherProtocol(StartTls, String),
     #[error("heard {heard}, not {expected}")]
     Misheard { heard: String, expected: String },
+    #[error("the client does not speak TLS: it began with {0}")]
+    NoTls(String),
+    #[error("the client sent nothing, as one does that waits for a greeting")]
+    Silent,
     #[error("the handshake took too long")]
     TooSlow,
     #[error(transparent)]
@@ -197,7 +209,7 @@ impl<'a> Connection<'a> {
                     return Ok(ClosedBy::Server);
                 }
                 Parsed::Request(request) => {
-                    seen(Moment::Request(&request));
+                    seen(Moment::Request { user_agent: request.user_agent.as_deref() });
                     self.inbox.drain(..request.head_bytes);
                     if request.expects_continue {
                         self.send(&Response::continue_())?;
@@ -212,6 +224,27 @@ impl<'a> Connection<'a> {
                         return Ok(ClosedBy::Server);
                     }
                 }
+            }
+        }
+    }
+
+    /// Answers as a server of this protocol that lets nobody in, until either side closes.
+    pub(crate) fn answer_service(&mut self, protocol: StartTls, mut seen: impl FnMut(Moment<'_>)) -> Result<ClosedBy, End> {
+        loop {
+            let Ok(reply) = protocol.reply(&mut self.inbox, true) else { return Ok(ClosedBy::Server) };
+            let (words, is_last) = match reply {
+                Some(ServerReply::Say(words)) => (words, false),
+                Some(ServerReply::Close(words) | ServerReply::StartTls(words)) => (words, true),
+                None if self.receive()? == 0 => return Ok(ClosedBy::Client),
+                None => continue,
+            };
+            seen(Moment::Request { user_agent: None });
+            if !words.is_empty() || is_last {
+                seen(Moment::Response { is_last });
+            }
+            self.write_all(&words)?;
+            if is_last {
+                return Ok(ClosedBy::Server);
             }
         }
     }

@@ -13,7 +13,14 @@ pub(crate) struct Request {
     pub(crate) user_agent: Option<String>,
     method: Method,
     path: String,
+    version: Version,
     closes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Http10,
+    Http11,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +82,8 @@ pub(super) fn answer(request: &Request) -> Response {
     if request.method == Method::Other {
         return Response::new(request, 405, "Allow: GET, HEAD, POST\r\n", BODY.len());
     }
-    if request.path == "/chunked" {
+    // RFC 9112, section 6.1: HTTP/1.0 knows no chunks.
+    if request.path == "/chunked" && request.version == Version::Http11 {
         return Response::chunked(request);
     }
     if let Some(status) = request.path.strip_prefix("/status/") {
@@ -104,7 +112,7 @@ impl Response {
         let bodiless = matches!(status, 204 | 304);
         let length = if bodiless { String::new() } else { format!("Content-Length: {body_bytes}\r\n") };
         let mut answer = Self {
-            head: head(status, &format!("Content-Type: text/plain\r\n{length}{field}"), request.closes),
+            head: head(status, &format!("Content-Type: text/plain\r\n{length}{field}"), request.connection()),
             filler_bytes: 0,
             closes: request.closes,
         };
@@ -119,7 +127,7 @@ impl Response {
     }
 
     fn chunked(request: &Request) -> Self {
-        let mut head = head(200, "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n", request.closes);
+        let mut head = head(200, "Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n", request.connection());
         if request.method != Method::Head {
             head.extend_from_slice(CHUNKED_BODY);
         }
@@ -127,12 +135,25 @@ impl Response {
     }
 
     fn refusal(status: u16) -> Self {
-        Self { head: head(status, "Content-Length: 0\r\n", true), filler_bytes: 0, closes: true }
+        Self { head: head(status, "Content-Length: 0\r\n", CLOSE), filler_bytes: 0, closes: true }
     }
 }
 
-fn head(status: u16, fields: &str, closes: bool) -> Vec<u8> {
-    let connection = if closes { "Connection: close\r\n" } else { "" };
+const CLOSE: &str = "Connection: close\r\n";
+
+impl Request {
+    /// What the answer says of the connection. A client of HTTP/1.0 that asked for more requests on it waits for the end unless
+    /// told that it may (RFC 9112, appendix C.2.2).
+    fn connection(&self) -> &'static str {
+        match self.version {
+            _ if self.closes => CLOSE,
+            Version::Http10 => "Connection: keep-alive\r\n",
+            Version::Http11 => "",
+        }
+    }
+}
+
+fn head(status: u16, fields: &str, connection: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} {}\r\n{fields}{connection}\r\n", reason(status)).into_bytes()
 }
 
@@ -154,6 +175,7 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
             _ => Method::Other,
         },
         path: target.split('?').next().unwrap_or_default().to_owned(),
+        version: if head.version == Some(0) { Version::Http10 } else { Version::Http11 },
         // RFC 9112, section 9.3: HTTP/1.0 closes unless told otherwise.
         closes: head.version == Some(0),
     };

@@ -1,8 +1,9 @@
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reprise_connection::{ServerReply, StartTls};
 use reprise_model::{
     Agreed, ClientOffer, FailureClass, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
@@ -21,6 +22,8 @@ pub(super) struct Serving {
     pub(super) tls: ServerConfig,
     pub(super) ticketer: Arc<dyn ProducesTickets>,
     pub(super) book: Arc<Book>,
+    /// The protocol in which clients ask for TLS; none where it begins at once, and HTTP follows.
+    pub(super) starttls: Option<StartTls>,
     pub(super) handshake_timeout: Duration,
     pub(super) idle_timeout: Duration,
 }
@@ -31,6 +34,13 @@ const MAX_HELLO_BYTES: usize = 128 * 1024;
 /// How much later than the client's Finished the tickets of TLS 1.3 are sent, where it says nothing more: as over a network,
 /// where they come a round trip later. Whoever has left by then does not get them.
 const TICKET_DELAY: Duration = Duration::from_millis(2);
+
+/// The content types that a client's first record can have.
+const ALERT: u8 = 21;
+const HANDSHAKE: u8 = 22;
+
+/// So many of a client's first bytes are shown.
+const SHOWN_BYTES: usize = 16;
 
 /// How long a reset may follow what the client sent last.
 const RESET_WAIT: Duration = Duration::from_millis(20);
@@ -45,7 +55,7 @@ impl Serving {
 
     fn converse(&self, guest: &Guest<'_>, number: u32) -> WatchedEnd {
         let started = Instant::now();
-        let accepted = match self.read_hello(&guest.stream) {
+        let accepted = match self.reach_tls(&guest.stream).and_then(|early| self.read_hello(&guest.stream, early)) {
             Ok(accepted) => accepted,
             Err(end) => return self.fail(number, &end),
         };
@@ -67,7 +77,11 @@ impl Serving {
         let mut connection = Connection::new(tls, &guest.stream);
         let end = match self.handshake(&mut connection, number, started, offered.as_ref()) {
             Ok(()) => {
-                let closed = connection.answer_requests(|moment| self.book_moment(number, &moment));
+                let seen = |moment: Moment<'_>| self.book_moment(number, &moment);
+                let closed = match self.starttls {
+                    Some(protocol) => connection.answer_service(protocol, seen),
+                    None => connection.answer_requests(seen),
+                };
                 ending(closed, &guest.stream)
             }
             Err(end) => self.fail(number, &end),
@@ -109,15 +123,46 @@ impl Serving {
         Ok(())
     }
 
-    fn read_hello(&self, socket: &TcpStream) -> Result<FirstBytes, End> {
+    /// Until the client has asked for TLS. Returns what it sent after that: one of MySQL awaits no consent.
+    fn reach_tls(&self, mut socket: &TcpStream) -> Result<Vec<u8>, End> {
         socket.set_read_timeout(Some(self.handshake_timeout))?;
         socket.set_write_timeout(Some(self.handshake_timeout))?;
+        let mut heard = Vec::new();
+        let Some(protocol) = self.starttls else { return Ok(heard) };
+        let deadline = Instant::now() + self.handshake_timeout;
+        socket.write_all(protocol.greeting())?;
+        let mut buffer = [0; 4096];
+        loop {
+            match protocol.reply(&mut heard, false) {
+                Ok(Some(ServerReply::Say(words))) => socket.write_all(&words)?,
+                Ok(Some(ServerReply::StartTls(words))) => {
+                    socket.write_all(&words)?;
+                    return Ok(heard);
+                }
+                Ok(Some(ServerReply::Close(words))) => {
+                    socket.write_all(&words)?;
+                    return Err(End::ClosedInTheClear);
+                }
+                Ok(None) if Instant::now() > deadline => return Err(End::TooSlow),
+                Ok(None) => match socket.read(&mut buffer)? {
+                    0 => return Err(End::ClosedInTheClear),
+                    count => heard.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+                },
+                Err(_) => return Err(End::OtherProtocol(protocol, first_of(&heard))),
+            }
+        }
+    }
+
+    fn read_hello(&self, socket: &TcpStream, early: Vec<u8>) -> Result<FirstBytes, End> {
         let deadline = Instant::now() + self.handshake_timeout;
         let mut acceptor = Acceptor::default();
-        let mut tee = Tee { socket, received: Vec::new() };
+        let mut tee = Tee { socket, early, received: Vec::new() };
         loop {
-            if acceptor.read_tls(&mut tee)? == 0 {
-                return Err(if tee.received.is_empty() { End::BeforeFirstByte } else { End::Closed });
+            match acceptor.read_tls(&mut tee) {
+                Ok(0) if tee.received.is_empty() => return Err(End::BeforeFirstByte),
+                Ok(0) => return Err(End::Closed),
+                Err(error) if is_timeout(&error) && tee.received.is_empty() => return Err(End::Silent),
+                result => drop(result?),
             }
             match acceptor.accept() {
                 Ok(Some(hello)) => return Ok(FirstBytes { hello, received: tee.received }),
@@ -125,7 +170,8 @@ impl Serving {
                 Ok(None) => {}
                 Err((error, mut alert)) => {
                     let _ = alert.write_all(&mut &*socket);
-                    return Err(End::Tls(error));
+                    let is_tls = tee.received.first() == Some(&HANDSHAKE) || tee.received.first() == Some(&ALERT);
+                    return Err(if is_tls { End::Tls(error) } else { End::NoTls(described(&tee.received)) });
                 }
             }
         }
@@ -152,6 +198,9 @@ impl Serving {
         let failed = match end {
             End::BeforeFirstByte => return WatchedEnd::Fin,
             End::Tls(error) => failure(error),
+            End::ClosedInTheClear | End::OtherProtocol(..) | End::NoTls(_) | End::Silent => {
+                HandshakeEnd { class: FailureClass::Starttls, alert: None, reason: end.to_string() }
+            }
             other => HandshakeEnd { class: FailureClass::Tls, alert: None, reason: other.to_string() },
         };
         self.book.note(number, |it| it.handshake = WatchedHandshake::Failed(failed));
@@ -161,13 +210,13 @@ impl Serving {
     fn book_moment(&self, number: u32, moment: &Moment<'_>) {
         let now = self.book.now();
         self.book.note(number, |it| match moment {
-            Moment::Request(request) => {
+            Moment::Request { user_agent } => {
                 it.requests = it.requests.saturating_add(1);
                 if it.request_times.len() < WatchedConnection::MAX_REQUEST_TIMES {
                     it.request_times.push(now);
                 }
                 if it.user_agent.is_none() {
-                    it.user_agent.clone_from(&request.user_agent);
+                    it.user_agent = user_agent.map(str::to_owned);
                 }
             }
             Moment::Response { is_last } => {
@@ -189,12 +238,19 @@ struct FirstBytes {
 /// Keeps what the ClientHello is read from.
 struct Tee<'a> {
     socket: &'a TcpStream,
+    /// What came before it was its turn.
+    early: Vec<u8>,
     received: Vec<u8>,
 }
 
 impl Read for Tee<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
+            if !self.early.is_empty() {
+                let count = self.early.as_slice().read(buffer)?;
+                self.early.drain(..count);
+                break count;
+            }
             match (&mut &*self.socket).read(buffer) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 result => break result?,
@@ -242,18 +298,36 @@ fn is_reset(socket: &TcpStream) -> bool {
     matches!((&mut &*socket).read(&mut [0; 64]), Err(error) if error.kind() == ErrorKind::ConnectionReset)
 }
 
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
 fn socket_end(end: &End) -> WatchedEnd {
     match end {
+        End::Socket(error) if is_timeout(error) => WatchedEnd::Idle,
         End::Socket(error) => match error.kind() {
             ErrorKind::UnexpectedEof => WatchedEnd::Fin,
             ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => WatchedEnd::Reset,
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => WatchedEnd::Idle,
             _ => WatchedEnd::Broken,
         },
-        End::BeforeFirstByte | End::Closed => WatchedEnd::Fin,
-        End::TooSlow => WatchedEnd::Idle,
-        End::Tls(_) | End::Misheard { .. } => WatchedEnd::Broken,
+        End::BeforeFirstByte | End::Closed | End::ClosedInTheClear => WatchedEnd::Fin,
+        End::TooSlow | End::Silent => WatchedEnd::Idle,
+        End::Tls(_) | End::NoTls(_) | End::OtherProtocol(..) | End::Misheard { .. } => WatchedEnd::Broken,
     }
+}
+
+/// What a client of another protocol began with, and which that is where its clients speak first.
+fn described(received: &[u8]) -> String {
+    let speaks_first = |protocol: &StartTls| protocol.greeting().is_empty();
+    let fits = |protocol: &StartTls| matches!(protocol.reply(&mut received.to_vec(), false), Ok(Some(_)));
+    let known = StartTls::ALL.into_iter().filter(speaks_first).find(fits);
+    let as_known = known.map_or_else(String::new, |protocol| format!(", as clients of {protocol} do"));
+    format!("{}{as_known}", first_of(received))
+}
+
+/// A client's first bytes, safe to print.
+fn first_of(received: &[u8]) -> String {
+    format!("\"{}\"", received.get(..SHOWN_BYTES).unwrap_or(received).escape_ascii())
 }
 
 fn failure(error: &rustls::Error) -> HandshakeEnd {
@@ -283,9 +357,8 @@ fn failure(error: &rustls::Error) -> HandshakeEnd {
 
 /// rustls' words, but where they are its internal names.
 fn reason(error: &rustls::Error) -> String {
-    use rustls::{Error, InvalidMessage, PeerIncompatible};
+    use rustls::{Error, PeerIncompatible};
     let words = match error {
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) => "the client does not speak TLS",
         Error::InvalidMessage(_) => "the client sent a message that cannot be parsed",
         Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => "there is no cipher suite in common",
         Error::PeerIncompatible(PeerIncompatible::NoKxGroupsInCommon) => "there is no group in common",

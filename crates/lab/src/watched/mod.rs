@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reprise_connection::StartTls;
 use reprise_model::Watched;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
@@ -29,6 +30,8 @@ pub struct WatchedConfig {
     pub key: PrivateKeyDer<'static>,
     /// Where to listen; port 0 for a free one.
     pub listen: SocketAddr,
+    /// The protocol in which clients ask for TLS, and which they speak under it; HTTPS if none.
+    pub starttls: Option<StartTls>,
     /// How long a handshake may take.
     pub handshake_timeout: Duration,
     /// How long a kept connection may be silent.
@@ -40,7 +43,7 @@ impl WatchedConfig {
     #[must_use]
     pub fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>, listen: SocketAddr) -> Self {
         let (handshake_timeout, idle_timeout) = (Duration::from_secs(10), Duration::from_secs(60));
-        Self { chain, key, listen, handshake_timeout, idle_timeout }
+        Self { chain, key, listen, starttls: None, handshake_timeout, idle_timeout }
     }
 }
 
@@ -82,6 +85,7 @@ impl WatchedServer {
             tls,
             ticketer: aws_lc_rs::Ticketer::new()?,
             book: Arc::clone(&book),
+            starttls: config.starttls,
             handshake_timeout: config.handshake_timeout,
             idle_timeout: config.idle_timeout,
         };

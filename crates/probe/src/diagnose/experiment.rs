@@ -115,6 +115,12 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .under(TLS13)
         .needs(Needs::Refusal)
         .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
+    Experiment::new("keep-alive", "a second request on the same connection")
+        .under(TICKETS)
+        .needs(Needs::NoResumption)
+        .gravity(Gravity::Nothing)
+        .steps(&[Prime(Variation::AsksAgain)]),
+    // It asks again too, which costs no connection more.
     Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
         .steps(&[Prime(Variation::EndsWithFin), RESUME]),
     Experiment::new("reset", "the first connection ends with a reset")

@@ -38,7 +38,9 @@ pub enum Variation {
     WithoutKeyShare,
     /// What the server sends is acknowledged at once.
     AcknowledgesAtOnce,
-    /// A FIN without a close_notify at the end.
+    /// The same request once more, where the server lets it.
+    AsksAgain,
+    /// A FIN without a close_notify at the end, after the same request once more.
     EndsWithFin,
     /// A reset at the end.
     EndsWithReset,
@@ -62,7 +64,12 @@ impl Variation {
         let mut varied = config.clone();
         let shape = HelloShape::default();
         match self {
-            Self::Plain | Self::SplitOverSegments | Self::AcknowledgesAtOnce | Self::EndsWithFin | Self::EndsWithReset => {}
+            Self::Plain
+            | Self::SplitOverSegments
+            | Self::AcknowledgesAtOnce
+            | Self::AsksAgain
+            | Self::EndsWithFin
+            | Self::EndsWithReset => {}
             Self::WithoutSni => varied.sni.take().map(drop)?,
             Self::WithoutAlpn => {
                 varied.alpn.first()?;
@@ -94,9 +101,10 @@ impl Variation {
 
     pub(super) fn behavior(self) -> CloseBehavior {
         match self {
-            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, ..CloseBehavior::default() },
+            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, asks_again: true, ..CloseBehavior::default() },
             Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
+            Self::AsksAgain => CloseBehavior { asks_again: true, ..CloseBehavior::default() },
             Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
             _ => CloseBehavior::default(),
         }
@@ -114,4 +122,18 @@ fn others(suites: &[CipherSuite], chosen: &Facts) -> Option<Vec<CipherSuite>> {
     let left: Vec<CipherSuite> = suites.iter().copied().filter(stays).collect();
     let is_of_version = |id: &CipherSuite| suite::find(*id).is_some_and(|suite| suite.version == chosen.version);
     left.iter().any(is_of_version).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_of_any_length_stay_within_what_a_client_offers() {
+        for (identity, most) in [(32, 40), (200, 40), (1_100, 13), (4_000, 3), (15_900, 1), (60_000, 1)] {
+            assert_eq!(Variation::Identities(40).offering(identity), Variation::Identities(most), "{identity}");
+            assert!(most == 1 || usize::from(most) * (identity + BESIDE_IDENTITY) <= OFFERED, "{identity}");
+        }
+        assert_eq!(Variation::LargeHello.offering(60_000), Variation::LargeHello);
+    }
 }

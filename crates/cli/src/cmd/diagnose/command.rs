@@ -8,6 +8,8 @@ use anyhow::Context;
 
 /// What the program is told about the server.
 pub(super) struct Surroundings<'a> {
+    /// What its URL begins with: `https`, or the protocol that begins in the clear.
+    pub(super) scheme: &'a str,
     pub(super) host: &'a str,
     pub(super) address: std::net::SocketAddr,
     /// What to trust, and whether the program's environment is to say so.
@@ -27,7 +29,7 @@ const TRUST: [&str; 4] = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE
 impl Surroundings<'_> {
     pub(super) fn url(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.to_owned() };
-        format!("https://{host}:{}/", self.address.port())
+        format!("{}://{host}:{}/", self.scheme, self.address.port())
     }
 
     /// Starts the program, its output on standard error.
@@ -54,7 +56,8 @@ impl Surroundings<'_> {
             ("{url}", self.url()),
             ("{host}", self.host.to_owned()),
             ("{port}", port),
-            ("{address}", self.address.ip().to_string()),
+            ("{ip}", self.address.ip().to_string()),
+            ("{address}", self.address.to_string()),
             ("{ca}", self.ca.display().to_string()),
         ];
         values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)).into()
@@ -92,6 +95,7 @@ mod tests {
     #[test]
     fn placeholders_become_the_servers_address() {
         let surroundings = Surroundings {
+            scheme: "https",
             host: "a.test",
             address: ([127, 0, 0, 1], 8443).into(),
             ca: Path::new("/tmp/ca.pem"),
@@ -99,7 +103,7 @@ mod tests {
         };
         let replaced = |text: &str| surroundings.replaced(OsStr::new(text)).into_string().unwrap();
         assert_eq!(replaced("{url}status/404"), "https://a.test:8443/status/404");
-        assert_eq!(replaced("{host}:{port}:{address} {ca}"), "a.test:8443:127.0.0.1 /tmp/ca.pem");
+        assert_eq!(replaced("{host}:{port}:{ip} {address} {ca}"), "a.test:8443:127.0.0.1 127.0.0.1:8443 /tmp/ca.pem");
         assert_eq!(replaced("{}"), "{}");
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
+use reprise_connection::StartTls;
 use reprise_diagnosis::{ClientRun, client_diagnosis};
 use reprise_lab::{Authority, KeyKind, ServerSpec, WatchedConfig, WatchedServer};
 use reprise_model::document::DiagnoseDocument;
@@ -43,8 +44,8 @@ const SETTLING: Duration = Duration::from_millis(500);
 #[derive(Args, Clone)]
 #[command(next_help_heading = "A client program instead of targets")]
 pub(crate) struct ListenArgs {
-    /// Diagnose clients: serve HTTPS on [HOST:]PORT (0 for a free port) and watch how they resume. --cert and --key are then
-    /// the server's; without them a lab certificate is made, and the path of its CA file printed
+    /// Diagnose clients: serve HTTPS, or the protocol of --starttls, on [HOST:]PORT (0 for a free port) and watch how they resume.
+    /// --cert and --key are then the server's; without them a lab certificate is made, and the path of its CA file printed
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with = "targets")]
     pub(super) listen: Option<SocketAddr>,
     /// Add a name to the certificate, besides localhost and the address; repeatable
@@ -53,8 +54,8 @@ pub(crate) struct ListenArgs {
     /// Maximum time to watch; by default 60s with a COMMAND, otherwise until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_long_duration, requires = "listen")]
     pub(super) duration: Option<Duration>,
-    /// Run this client program and diagnose it. {url}, {host}, {port}, {address} and {ca} in its arguments are replaced; its
-    /// environment sets the CA file for OpenSSL, curl, Python's requests and Node
+    /// Run this client program and diagnose it. {url}, {host}, {ip}, {port}, {address} (IP:PORT) and {ca} in its arguments are
+    /// replaced; its environment sets the CA file for OpenSSL, curl, Python's requests and Node
     #[arg(last = true, value_name = "COMMAND", requires = "listen")]
     pub(super) command: Vec<OsString>,
 }
@@ -78,11 +79,18 @@ pub(super) fn run(
     let outputs = Outputs::open(&arguments.output, &[])?;
     let flags = &arguments.listen;
     let certificate = Certificate::of(arguments, listen)?;
-    let server = WatchedServer::start(WatchedConfig::new(certificate.chain, certificate.key, listen))?;
+    let starttls = arguments.connection.starttls;
+    let config = WatchedConfig { starttls, ..WatchedConfig::new(certificate.chain, certificate.key, listen) };
+    let server = WatchedServer::start(config)?;
     let address = server.address();
     let host = host(flags, address.ip());
-    let surroundings =
-        Surroundings { host: &host, address, ca: &certificate.ca, sets_trust: certificate.directory.is_some() };
+    let surroundings = Surroundings {
+        scheme: starttls.map_or("https", StartTls::name),
+        host: &host,
+        address,
+        ca: &certificate.ca,
+        sets_trust: certificate.directory.is_some(),
+    };
     notice(format_args!("listening on {address}; clients connect to {}", surroundings.url()));
     if flags.command.is_empty() && flags.duration.is_none() {
         notice("watching until Ctrl-C");

@@ -12,7 +12,7 @@ use crate::engine_client::{EngineClient, EnginePlan};
 use crate::exchange::Question;
 use crate::fault::Detail;
 use crate::input::Input;
-use crate::prologue::{Proxy, ProxyProtocol, StartTls};
+use crate::prologue::{Introduction, Proxy, ProxyProtocol, ServerReply, StartTls};
 use crate::target::Target;
 
 const LDAP_CONSENT: &[u8] = b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x00\x04\x00\x04\x00";
@@ -470,5 +470,54 @@ proptest! {
             prop_assert!(said.len() < 1024);
         }
         conversation.receive_end();
+    }
+}
+
+/// What a client says before and under TLS has an answer of the server's side, which its own length rule takes for one.
+#[test]
+fn both_sides_of_each_protocol_understand_each_other() {
+    for protocol in StartTls::ALL {
+        let mut client = Prologue::new(to(protocol));
+        let mut said = Vec::new();
+        client.begin(self::client(), &mut said);
+        let mut answer = protocol.greeting().to_vec();
+        loop {
+            if !answer.is_empty() {
+                let step = client.receive(&answer, &mut said).unwrap_or_else(|fault| panic!("{protocol}: {fault:?}"));
+                answer.clear();
+                if matches!(step, PrologueStep::Over(_)) {
+                    break;
+                }
+            }
+            match protocol.reply(&mut said, false).unwrap_or_else(|_| panic!("{protocol}: {said:?}")) {
+                Some(ServerReply::Say(words)) => answer = words,
+                // MySQL has no word of consent: the client goes on when it has asked.
+                Some(ServerReply::StartTls(words)) => answer = words,
+                other => panic!("{protocol}: {other:?} with {said:?} to come"),
+            }
+        }
+        let consent = protocol.reply(&mut said, false);
+        assert!(matches!(consent, Ok(None | Some(ServerReply::StartTls(_)))) && said.is_empty(), "{protocol}: {said:?}");
+
+        let introduction = Introduction { host: "a.example".to_owned(), client: self::client().ip() };
+        let service = protocol.service(introduction);
+        let (mut said, mut heard) = (service.question(), Vec::new());
+        while let Some(reply) = protocol.reply(&mut said, true).unwrap() {
+            let (ServerReply::Say(words) | ServerReply::Close(words) | ServerReply::StartTls(words)) = reply;
+            heard.extend(words);
+        }
+        assert_eq!(service.length(Message::Answer, &heard), Ok(Some(heard.len())), "{protocol}: {}", heard.escape_ascii());
+    }
+}
+
+#[test]
+fn a_client_of_another_protocol_is_unexpected() {
+    let hello = [22, 3, 1, 0, 200, 1];
+    for protocol in StartTls::ALL {
+        assert_eq!(protocol.reply(&mut hello.to_vec(), false), Err(Unexpected), "{protocol}");
+    }
+    for protocol in [StartTls::Ldap, StartTls::Postgres, StartTls::MySql, StartTls::Xmpp] {
+        let request = b"GET / HTTP/1.1\r\n\r\n";
+        assert_eq!(protocol.reply(&mut request.to_vec(), false), Err(Unexpected), "{protocol}");
     }
 }

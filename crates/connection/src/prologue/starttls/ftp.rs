@@ -1,8 +1,9 @@
 //! FTP: AUTH TLS and NOOP (RFC 4217 §4, RFC 959 §4.1.3).
 
 use super::{Service, reply};
-use crate::prologue::Message;
-use crate::prologue::dialogue::{Dialogue, Length, Turn};
+use crate::prologue::dialogue::{Dialogue, Length, Turn, line};
+use crate::prologue::server_side::{ServerSide, command};
+use crate::prologue::{Message, ServerReply};
 
 pub(super) struct Ftp;
 
@@ -25,5 +26,28 @@ impl Dialogue for Ftp {
 impl Service for Ftp {
     fn question(&self) -> Vec<u8> {
         b"NOOP\r\n".to_vec()
+    }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"220 localhost\r\n",
+    length: line,
+    in_the_clear: |message| match command(message).as_str() {
+        "AUTH" => ServerReply::start_tls(b"234 begin TLS\r\n"),
+        "FEAT" => ServerReply::say(b"211-Features\r\n AUTH TLS\r\n211 End\r\n"),
+        _ => either(message),
+    },
+    under_tls: |message| match command(message).as_str() {
+        "PBSZ" | "PROT" => ServerReply::say(b"200 OK\r\n"),
+        _ => either(message),
+    },
+};
+
+fn either(message: &[u8]) -> ServerReply {
+    match command(message).as_str() {
+        "NOOP" => ServerReply::say(b"200 OK\r\n"),
+        "QUIT" => ServerReply::close(b"221 Bye\r\n"),
+        "USER" | "PASS" => ServerReply::say(b"530 Nobody is let in\r\n"),
+        _ => ServerReply::say(b"502 Command not implemented\r\n"),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected, agree, line};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::{ServerSide, command};
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Imap;
 
@@ -34,6 +35,27 @@ impl Service for Imap {
 
     fn farewell(&self, _answer: &[u8]) -> Vec<u8> {
         b"c LOGOUT\r\n".to_vec()
+    }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"* OK localhost\r\n",
+    length: line,
+    in_the_clear: |message| served(message, true),
+    under_tls: |message| served(message, false),
+};
+
+fn served(message: &[u8], is_in_the_clear: bool) -> ServerReply {
+    let tag = String::from_utf8_lossy(message.split(|&byte| byte == b' ').next().unwrap_or_default());
+    let tag = tag.trim_end();
+    let say = |words: String| ServerReply::Say(words.into_bytes());
+    let capabilities = if is_in_the_clear { " STARTTLS LOGINDISABLED" } else { "" };
+    match command(message.get(tag.len()..).unwrap_or_default().trim_ascii_start()).as_str() {
+        "STARTTLS" if is_in_the_clear => ServerReply::StartTls(format!("{tag} OK begin TLS\r\n").into_bytes()),
+        "CAPABILITY" => say(format!("* CAPABILITY IMAP4rev1{capabilities}\r\n{tag} OK done\r\n")),
+        "NOOP" => say(format!("{tag} OK done\r\n")),
+        "LOGOUT" => ServerReply::Close(format!("* BYE\r\n{tag} OK done\r\n").into_bytes()),
+        _ => say(format!("{tag} NO nobody is let in\r\n")),
     }
 }
 

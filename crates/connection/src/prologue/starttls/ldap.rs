@@ -2,7 +2,8 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::ServerSide;
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Ldap;
 
@@ -24,6 +25,18 @@ const EXTENDED_RESPONSE: u8 = 0x78;
 const SEARCH_RESULT_ENTRY: u8 = 0x64;
 const SEARCH_RESULT_REFERENCE: u8 = 0x73;
 const SEARCH_RESULT_DONE: u8 = 0x65;
+
+const SEARCH_REQUEST: u8 = 0x63;
+const EXTENDED_REQUEST: u8 = 0x77;
+const UNBIND_REQUEST: u8 = 0x42;
+const ABANDON_REQUEST: u8 = 0x50;
+const CONSTRUCTED: u8 = 0x20;
+const START_TLS_NAME: &[u8] = b"1.3.6.1.4.1.1466.20037";
+
+/// Results (RFC 4511 §4.1.9).
+const SUCCESS: u8 = 0;
+const CONFIDENTIALITY_REQUIRED: u8 = 13;
+const UNWILLING_TO_PERFORM: u8 = 53;
 
 const MAX_MESSAGE: usize = 16 * 1024;
 
@@ -53,6 +66,48 @@ impl Service for Ldap {
     fn farewell(&self, _answer: &[u8]) -> Vec<u8> {
         UNBIND.to_vec()
     }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"",
+    length: |heard| Ok(element(heard, SEQUENCE)?.map(|it| it.length)),
+    in_the_clear: |message| match request(message) {
+        Some((number, EXTENDED_REQUEST)) if holds(message, START_TLS_NAME) => {
+            ServerReply::StartTls(result(number, EXTENDED_RESPONSE, SUCCESS))
+        }
+        _ => refusal(message, CONFIDENTIALITY_REQUIRED),
+    },
+    under_tls: |message| refusal(message, UNWILLING_TO_PERFORM),
+};
+
+fn refusal(message: &[u8], code: u8) -> ServerReply {
+    match request(message) {
+        Some((_, ABANDON_REQUEST)) => ServerReply::say(b""),
+        None | Some((_, UNBIND_REQUEST)) => ServerReply::close(b""),
+        Some((number, SEARCH_REQUEST)) => ServerReply::Say(result(number, SEARCH_RESULT_DONE, code)),
+        // Each other response has the number after its request's, and is constructed.
+        Some((number, tag)) => ServerReply::Say(result(number, (tag | CONSTRUCTED) + 1, code)),
+    }
+}
+
+/// The number of a client's message, as it stands there, and the tag of its operation.
+fn request(message: &[u8]) -> Option<(&[u8], u8)> {
+    let message = element(message, SEQUENCE).ok()??.contents;
+    let number = message.get(..element(message, INTEGER).ok()??.length)?;
+    Some((number, operation(message)?.0))
+}
+
+/// A result of this kind with no words (RFC 4511 §4.1.9).
+fn result(number: &[u8], tag: u8, code: u8) -> Vec<u8> {
+    let contents = [ENUMERATED, 1, code, 4, 0, 4, 0];
+    let length = |it: &[u8]| u8::try_from(it.len()).unwrap_or_default();
+    let operation = [&[tag, length(&contents)][..], &contents].concat();
+    let message = [number, &operation].concat();
+    [&[SEQUENCE, length(&message)][..], &message].concat()
+}
+
+fn holds(message: &[u8], what: &[u8]) -> bool {
+    message.windows(what.len()).any(|window| window == what)
 }
 
 /// Entries, and the message that ends them.

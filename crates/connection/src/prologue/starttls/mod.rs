@@ -14,7 +14,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use super::dialogue::Dialogue;
+use super::dialogue::{Dialogue, Unexpected};
+use super::server_side::{ServerReply, ServerSide};
 
 /// A protocol that asks for TLS in the clear, by the names of `openssl s_client -starttls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,17 +67,17 @@ impl StartTls {
     pub const ALL: [Self; 8] =
         [Self::Smtp, Self::Imap, Self::Pop3, Self::Ftp, Self::Ldap, Self::Postgres, Self::MySql, Self::Xmpp];
 
-    /// The name, the port and what speaks the protocol: one line for each.
-    fn row(self) -> (&'static str, u16, NewService) {
+    /// The name, the port and what speaks either side of the protocol: one line for each.
+    fn row(self) -> (&'static str, u16, NewService, &'static ServerSide) {
         match self {
-            Self::Smtp => ("smtp", 25, |introduction| Box::new(smtp::Smtp { client: introduction.client })),
-            Self::Imap => ("imap", 143, |_| Box::new(imap::Imap)),
-            Self::Pop3 => ("pop3", 110, |_| Box::new(pop3::Pop3)),
-            Self::Ftp => ("ftp", 21, |_| Box::new(ftp::Ftp)),
-            Self::Ldap => ("ldap", 389, |_| Box::new(ldap::Ldap)),
-            Self::Postgres => ("postgres", 5432, |_| Box::new(postgres::Postgres)),
-            Self::MySql => ("mysql", 3306, |_| Box::new(mysql::MySql)),
-            Self::Xmpp => ("xmpp", 5222, |introduction| Box::new(xmpp::Xmpp { host: introduction.host })),
+            Self::Smtp => ("smtp", 25, |it| Box::new(smtp::Smtp { client: it.client }), &smtp::SERVER),
+            Self::Imap => ("imap", 143, |_| Box::new(imap::Imap), &imap::SERVER),
+            Self::Pop3 => ("pop3", 110, |_| Box::new(pop3::Pop3), &pop3::SERVER),
+            Self::Ftp => ("ftp", 21, |_| Box::new(ftp::Ftp), &ftp::SERVER),
+            Self::Ldap => ("ldap", 389, |_| Box::new(ldap::Ldap), &ldap::SERVER),
+            Self::Postgres => ("postgres", 5432, |_| Box::new(postgres::Postgres), &postgres::SERVER),
+            Self::MySql => ("mysql", 3306, |_| Box::new(mysql::MySql), &mysql::SERVER),
+            Self::Xmpp => ("xmpp", 5222, |it| Box::new(xmpp::Xmpp { host: it.host }), &xmpp::SERVER),
         }
     }
 
@@ -88,6 +89,20 @@ impl StartTls {
     /// The port on which IANA knows the protocol.
     pub fn default_port(self) -> u16 {
         self.row().1
+    }
+
+    /// What a server says first; nothing where clients do.
+    pub fn greeting(self) -> &'static [u8] {
+        self.row().3.greeting
+    }
+
+    /// A server's answer to the first whole message in `heard`, which is taken; none until it has come. Under TLS the server lets
+    /// nobody in.
+    ///
+    /// # Errors
+    /// [`Unexpected`] if a client of this protocol does not begin so.
+    pub fn reply(self, heard: &mut Vec<u8>, is_under_tls: bool) -> Result<Option<ServerReply>, Unexpected> {
+        self.row().3.reply(heard, is_under_tls)
     }
 
     pub(crate) fn service(self, introduction: Introduction) -> Box<dyn Service> {

@@ -3,7 +3,8 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::ServerSide;
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct MySql;
 
@@ -57,6 +58,32 @@ impl Service for MySql {
             _ => Vec::new(),
         }
     }
+}
+
+/// Version 10 and the server's name for itself, a thread's number, half the challenge and a filler; the lower capabilities: LONG_PASSWORD,
+/// CONNECT_WITH_DB, PROTOCOL_41, SSL, TRANSACTIONS, SECURE_CONNECTION; UTF8, the status autocommit, the upper capabilities:
+/// PLUGIN_AUTH; how long the challenge is, ten zeros, its other half, and how it is answered.
+const GREETING: &[u8] =
+    b"\x49\0\0\0\x0a8.0.0\0\x01\0\0\0reprise1\0\x09\xaa\x21\x02\0\x08\0\x15\0\0\0\0\0\0\0\0\0\0reprise12345\0\
+    mysql_native_password\0";
+
+/// SSLRequest is the beginning of a login, and has no answer: the ClientHello follows at once.
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: GREETING,
+    length: packet,
+    in_the_clear: |message| match message.get(4..) {
+        Some([low, high, ..]) if message.len() == 4 + 32 && u16::from_le_bytes([*low, *high]) & CLIENT_SSL != 0 => {
+            ServerReply::start_tls(b"")
+        }
+        _ => refusal(message, 3159, b"HY000connections without TLS are not taken"),
+    },
+    under_tls: |message| refusal(message, 1045, b"28000nobody is let in"),
+};
+
+/// An error: a number, SQLSTATE and words.
+fn refusal(message: &[u8], code: u16, words: &[u8]) -> ServerReply {
+    let number = message.get(3).map_or(0, |number| number.wrapping_add(1));
+    ServerReply::Close(framed(number, &[&[ERROR][..], &code.to_le_bytes(), b"#", words].concat()))
 }
 
 /// A length of three bytes, the lowest first, and a number.

@@ -2,7 +2,8 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected, agree, line};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::{ServerSide, command};
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Pop3;
 
@@ -32,5 +33,26 @@ impl Dialogue for Pop3 {
 impl Service for Pop3 {
     fn question(&self) -> Vec<u8> {
         b"CAPA\r\n".to_vec()
+    }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"+OK localhost\r\n",
+    length: line,
+    in_the_clear: |message| match command(message).as_str() {
+        "STLS" => ServerReply::start_tls(b"+OK begin TLS\r\n"),
+        "CAPA" => ServerReply::say(b"+OK\r\nSTLS\r\n.\r\n"),
+        _ => either(message),
+    },
+    under_tls: |message| match command(message).as_str() {
+        "CAPA" => ServerReply::say(b"+OK\r\nUSER\r\n.\r\n"),
+        _ => either(message),
+    },
+};
+
+fn either(message: &[u8]) -> ServerReply {
+    match command(message).as_str() {
+        "QUIT" => ServerReply::close(b"+OK\r\n"),
+        _ => ServerReply::say(b"-ERR nobody is let in\r\n"),
     }
 }

@@ -3,12 +3,16 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::ServerSide;
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Postgres;
 
 /// Length 8, code 1234 5679.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
+/// Length 8, code 1234 5680.
+const GSS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 48];
 
 /// Protocol 3.0, `user` and `database`, each ended by a zero, and a zero more.
 const STARTUP: &[u8] = b"\x00\x03\x00\x00user\0reprise\0database\0postgres\0\0";
@@ -53,6 +57,36 @@ impl Service for Postgres {
     fn farewell(&self, _answer: &[u8]) -> Vec<u8> {
         Vec::new()
     }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"",
+    length: startup_length,
+    in_the_clear: |message| match <[u8; 8]>::try_from(message) {
+        Ok(SSL_REQUEST) => ServerReply::start_tls(b"S"),
+        Ok(GSS_REQUEST) => ServerReply::say(b"N"),
+        _ => refusal("connections without TLS are not taken"),
+    },
+    under_tls: |_| refusal("nobody is let in"),
+};
+
+/// ErrorResponse: severity, SQLSTATE invalid_authorization_specification, and words.
+fn refusal(words: &str) -> ServerReply {
+    let fields = format!("SFATAL\0VFATAL\0C28000\0M{words}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap_or_default();
+    ServerReply::Close([&[ERROR_RESPONSE][..], &length.to_be_bytes(), fields.as_bytes()].concat())
+}
+
+/// What a client says before it is let in has no type, only a length that counts itself.
+fn startup_length(heard: &[u8]) -> Length {
+    let Some(length) = heard.first_chunk().map(|length| u32::from_be_bytes(*length)) else {
+        return if heard.first().is_none_or(|&first| first == 0) { Ok(None) } else { Err(Unexpected) };
+    };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    if !(8..=MAX_MESSAGE).contains(&length) {
+        return Err(Unexpected);
+    }
+    Ok((heard.len() >= length).then_some(length))
 }
 
 /// A type and a length that counts itself, then what it is about.

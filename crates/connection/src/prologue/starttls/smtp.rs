@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use super::{Service, reply};
-use crate::prologue::dialogue::{Dialogue, Length, Turn};
-use crate::prologue::{Message, Problem};
+use crate::prologue::dialogue::{Dialogue, Length, Turn, line};
+use crate::prologue::server_side::{ServerSide, command};
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Smtp {
     pub(super) client: IpAddr,
@@ -37,5 +38,30 @@ impl Service for Smtp {
             IpAddr::V6(address) => format!("[IPv6:{address}]"),
         };
         format!("EHLO {literal}\r\n").into_bytes()
+    }
+}
+
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"220 localhost ESMTP\r\n",
+    length: line,
+    in_the_clear: |message| match command(message).as_str() {
+        "EHLO" => ServerReply::say(b"250-localhost\r\n250 STARTTLS\r\n"),
+        "STARTTLS" => ServerReply::start_tls(b"220 Go ahead\r\n"),
+        "MAIL" | "AUTH" => ServerReply::say(b"530 Must issue a STARTTLS command first\r\n"),
+        _ => either(message),
+    },
+    under_tls: |message| match command(message).as_str() {
+        "EHLO" => ServerReply::say(b"250 localhost\r\n"),
+        _ => either(message),
+    },
+};
+
+/// Mail is not refused for good, so that a client which has some keeps it.
+fn either(message: &[u8]) -> ServerReply {
+    match command(message).as_str() {
+        "HELO" | "NOOP" | "RSET" => ServerReply::say(b"250 OK\r\n"),
+        "QUIT" => ServerReply::close(b"221 Bye\r\n"),
+        "MAIL" => ServerReply::say(b"451 This server takes no mail, try again later\r\n"),
+        _ => ServerReply::say(b"502 Command not implemented\r\n"),
     }
 }

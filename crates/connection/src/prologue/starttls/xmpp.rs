@@ -4,7 +4,8 @@
 
 use super::Service;
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
-use crate::prologue::{Message, Problem};
+use crate::prologue::server_side::ServerSide;
+use crate::prologue::{Message, Problem, ServerReply};
 
 pub(super) struct Xmpp {
     /// As it was given: a host name holds nothing that would have to be escaped.
@@ -55,9 +56,38 @@ impl Service for Xmpp {
     }
 }
 
+/// Tag by tag: what stands between them is of no concern.
+pub(super) const SERVER: ServerSide = ServerSide {
+    greeting: b"",
+    length: |heard| to_the_end(heard, &[b">"]),
+    in_the_clear: |message| served(message, "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'><required/></starttls>"),
+    under_tls: |message| {
+        served(message, "<mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><mechanism>PLAIN</mechanism></mechanisms>")
+    },
+};
+
+fn served(tag: &[u8], feature: &str) -> ServerReply {
+    let tag = tag.trim_ascii_start();
+    if tag.starts_with(b"<starttls") {
+        ServerReply::start_tls(b"<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
+    } else if tag.starts_with(b"<stream:stream") {
+        let words = format!(
+            "<?xml version='1.0'?><stream:stream id='1' version='1.0' xml:lang='en' xmlns='jabber:client' \
+             xmlns:stream='http://etherx.jabber.org/streams'><stream:features>{feature}</stream:features>"
+        );
+        ServerReply::Say(words.into_bytes())
+    } else if tag.starts_with(b"<auth") {
+        ServerReply::close(b"<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><not-authorized/></failure></stream:stream>")
+    } else if tag.starts_with(b"</stream:stream") {
+        ServerReply::close(b"</stream:stream>")
+    } else {
+        ServerReply::say(b"")
+    }
+}
+
 /// Up to the first of these ends.
 fn to_the_end(heard: &[u8], ends: &[&[u8]]) -> Length {
-    if heard.first().is_some_and(|&first| first != b'<') {
+    if heard.trim_ascii_start().first().is_some_and(|&first| first != b'<') {
         return Err(Unexpected);
     }
     let end_of = |end: &&[u8]| heard.windows(end.len()).position(|window| window == *end).map(|at| at + end.len());

@@ -52,6 +52,15 @@ fn what_is_varied_loses_the_session() {
             unnamed(FULL).and_resuming(TLS12).run("without-sni", TLS12, &[FULL, FULL]),
             &["TLS 1.3 by ticket, TLS 1.2 by ticket"],
         ),
+        (
+            &connection_closed_after_response::CAUSE,
+            run("keep-alive", TLS13, &[FULL]).answered(false),
+            &["Note, Certain", "closes 1 of 1 connection after the first response"],
+        ),
+        (&connection_closed_after_response::CAUSE, run("keep-alive", TLS13, &[FULL]).answered(true), &[]),
+        // What was not HTTP, and what was not asked for.
+        (&connection_closed_after_response::CAUSE, run("keep-alive", TLS13, &[FULL]), &[]),
+        (&connection_closed_after_response::CAUSE, Scene::resuming(TLS13).answered(false), &[]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, FULL]), &["Note"]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, TICKET]), &[]),
         (&large_client_hello::CAUSE, large(FULL), &["is not resumed"]),
