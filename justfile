@@ -143,6 +143,7 @@ full: && (soak "20")
     cargo xtask stacks --source wolfssl boringssl
     cargo test --locked -p reprise-cli --test compare -- --ignored
     cargo test --locked -p reprise-cli --test diagnose -- --ignored --nocapture balanced
+    cargo test --locked -p reprise-cli --test fleet -- --ignored --nocapture
     cargo run --release --locked -- board --requests 100
     cargo run --release --locked -- board --matrix --runs 1 --requests 1
 

@@ -79,7 +79,7 @@ pub(crate) struct ConnectionArgs {
 
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
-    pub(crate) resolve: Option<IpAddr>,
+    pub(crate) resolve: Vec<IpAddr>,
     /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
     /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
     /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
@@ -112,6 +112,15 @@ impl ConnectionArgs {
         self.starttls.is_none() && self.proxy.is_none() && self.proxy_protocol.is_none()
     }
 
+    /// The address of `--resolve`, where it is named: at most one.
+    fn address(&self) -> anyhow::Result<Option<IpAddr>> {
+        match *self.resolve.as_slice() {
+            [] => Ok(None),
+            [address] => Ok(Some(address)),
+            _ => bail!("only diagnose --together --all-addresses takes more than one --resolve"),
+        }
+    }
+
     /// The files of a certificate chain and its key, where they are named: at most one of each.
     pub(crate) fn certificate_files(&self) -> anyhow::Result<Option<(&Path, &Path)>> {
         match self.identity_files()?.as_slice() {
@@ -135,6 +144,11 @@ impl ConnectionArgs {
         Ok(certificates.iter().zip(keys).map(|(certificate, key)| (certificate.as_path(), key.as_path())).collect())
     }
 
+    /// The same for names that are resolved.
+    pub(crate) fn without_addresses(&self) -> Self {
+        Self { resolve: Vec::new(), ..self.clone() }
+    }
+
     /// The same for a client without a certificate.
     pub(crate) fn without_identity(&self) -> Self {
         Self { cert: Vec::new(), key: Vec::new(), ..self.clone() }
@@ -156,6 +170,7 @@ impl ConnectionArgs {
             (_, None, Some(root)) => Certificates::Roots(vec![root]),
             (_, ca, _) => Certificates::Roots(trusted_roots(ca.as_deref())?),
         };
+        let resolve = self.address()?;
         let identity = self.certificate_files()?.map(read_identity).transpose()?;
         if let Alpn::Protocols(protocols) = &alpn {
             check_fields(&self.header, protocols)?;
@@ -173,7 +188,7 @@ impl ConnectionArgs {
             alpn,
             certificates,
             identity,
-            resolve: self.resolve,
+            resolve,
             cipher_suites: self.ciphers.map(|list| list.0).unwrap_or_default(),
             groups: self.groups.map(|list| list.0).unwrap_or_default(),
             key_log: key_log::open()?,

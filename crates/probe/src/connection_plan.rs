@@ -91,6 +91,8 @@ pub(crate) struct ConnectionRecord {
     pub(crate) recording_is_cut: bool,
     /// What the response says that the server is, where that is kept.
     pub(crate) software: Option<String>,
+    /// The time that the response says it was made at, in seconds since 1970, where software is kept.
+    pub(crate) date: Option<u64>,
     /// A number by which the body of the response is known, where that is kept.
     pub(crate) content: Option<u64>,
 }
@@ -107,6 +109,7 @@ impl ConnectionRecord {
             recording: None,
             recording_is_cut: false,
             software: None,
+            date: None,
             content: None,
         }
     }

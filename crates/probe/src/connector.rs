@@ -184,7 +184,7 @@ impl Connector {
         if self.settings.keeps_messages {
             attempt.record(&mut record.messages);
         }
-        (record.software, record.content) = (attempt.software(), attempt.content());
+        (record.software, record.date, record.content) = (attempt.software(), attempt.date(), attempt.content());
         let facts = attempt.facts();
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));

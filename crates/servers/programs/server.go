@@ -15,7 +15,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"reflect"
+	"sync/atomic"
+	"syscall"
+	"time"
 )
 
 var versions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
@@ -35,8 +39,10 @@ func main() {
 		MaxVersion:             versions[arguments[4]],
 		SessionTicketsDisabled: len(arguments) > 5 && arguments[5] == "no-tickets",
 		NextProtos:             []string{"h2", "http/1.1"},
+		Time:                   now,
 	}
 	// A test's own statements.
+	current.Store(config)
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", arguments[0]))
 	if err != nil {
 		log.Fatal(err)
@@ -48,7 +54,7 @@ func main() {
 		// Clients that break off are what tests do.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
-	log.Fatal(served.Serve(greeted(listener, config)))
+	log.Fatal(served.Serve(greeted(listener)))
 }
 
 // pool holds the certificates of a PEM file, for a test's own statements.
@@ -72,8 +78,32 @@ func issuedBy(authorities *x509.CertPool, leaf []byte) error {
 	return err
 }
 
+// current is what the next connection is served by.
+var current atomic.Pointer[tls.Config]
+
+// rebuildOnHangup makes a new tls.Config at each SIGHUP, as servers do that read their certificates again, for a test's own
+// statements. Keys that config did not set are made anew.
+func rebuildOnHangup(config *tls.Config) {
+	unused := config.Clone()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			current.Store(unused.Clone())
+		}
+	}()
+}
+
+// ahead is by how much the server's clock is wrong, for a test's own statements.
+var ahead time.Duration
+
+func now() time.Time {
+	return time.Now().Add(ahead)
+}
+
 func answer(response http.ResponseWriter, request *http.Request) {
 	response.Header().Set("Content-Type", "text/plain")
+	response.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 	if request.ProtoMajor == 1 {
 		response.Header().Set("Connection", "close")
 	}
@@ -90,7 +120,7 @@ func (from handshaken) Accept() (net.Conn, error) {
 	return <-from.connections, nil
 }
 
-func greeted(listener net.Listener, config *tls.Config) net.Listener {
+func greeted(listener net.Listener) net.Listener {
 	connections := make(chan net.Conn)
 	go func() {
 		for {
@@ -99,7 +129,7 @@ func greeted(listener net.Listener, config *tls.Config) net.Listener {
 				log.Fatal(err)
 			}
 			go func() {
-				connection := tls.Server(socket, config)
+				connection := tls.Server(socket, current.Load())
 				if connection.Handshake() != nil {
 					connection.Close()
 					return

@@ -7,7 +7,7 @@ use reprise_servers::{
     ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, missing,
 };
 
-use crate::examined::{SHARED_KEY, addresses, examine};
+use crate::examined::{Examined, SHARED_KEY, addresses, examine};
 use crate::healthy::haproxy_keys;
 
 /// An nginx with this ticket key.
@@ -137,6 +137,37 @@ fn a_node_that_asks_for_client_certificates() {
     let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 0), asks]);
     let examined = examine(&lab, &addresses(&nodes), "");
     assert_eq!(examined.blamed(), ["client-policy-changed"], "{}", examined.page);
+}
+
+/// Under one key: Go takes no ticket that is older than seven days.
+#[test]
+fn a_clock_that_is_eight_days_ahead() {
+    let Some(examined) = go_ahead_by("8 * 24 * time.Hour") else { return };
+    assert_eq!(examined.blamed(), ["clock-skew"], "{}", examined.page);
+    assert!(examined.page.contains("691200 s ahead") || examined.page.contains("691199 s ahead"), "{}", examined.page);
+}
+
+/// Nothing is refused for it.
+#[test]
+fn a_clock_that_is_ten_seconds_ahead_is_a_note() {
+    let Some(examined) = go_ahead_by("10 * time.Second") else { return };
+    let found: Vec<&str> = examined.fleet().findings.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!((found, examined.blamed(), examined.code), (vec!["clock-skew"], vec![], 0), "{}", examined.page);
+}
+
+/// Three Go that share their key, of which one's clock is wrong.
+fn go_ahead_by(duration: &str) -> Option<Examined> {
+    if lacks("go") {
+        return None;
+    }
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let nodes = ["0", "0", duration].map(|duration| {
+        let keys = "config.SetSessionTicketKeys([][32]byte{{1, 2, 3}})".to_owned();
+        let program = GoProgram::build_with(&[keys, format!("ahead = {duration}")]).unwrap();
+        Go::start(&program, GoConfig::new(identity.clone())).unwrap()
+    });
+    Some(examine(&lab, &addresses(&nodes), ""))
 }
 
 /// One has the new key and the old one, the other the old one alone.

@@ -27,8 +27,12 @@ pub(crate) fn addresses<S: RealServer>(servers: &[S]) -> Vec<SocketAddr> {
 }
 
 pub(crate) fn prepared(lab: &Lab, addresses: &[SocketAddr], flags: &str) -> Prepared {
+    prepared_for(lab, addresses.iter().map(ToString::to_string), flags)
+}
+
+pub(crate) fn prepared_for(lab: &Lab, targets: impl IntoIterator<Item = String>, flags: &str) -> Prepared {
     let file = lab.path("fleet.json");
-    let reprise = Reprise::new(["diagnose", "--together"]).args(addresses.iter().map(ToString::to_string));
+    let reprise = Reprise::new(["diagnose", "--together"]).args(targets);
     let reprise = reprise.arg("--ca").arg(lab.ca()).deadline(reprise_harness::DEADLINE * 6);
     Prepared { reprise: reprise.flags(flags).arg("--json").arg(&file), file }
 }
@@ -39,7 +43,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    fn run_to_its_end(self) -> Examined {
+    pub(crate) fn run_to_its_end(self) -> Examined {
         let outcome = self.reprise.run();
         read(&self.file, &outcome)
     }

@@ -1,9 +1,10 @@
 //! Fleets that share: nothing is said against them.
 
 use reprise_harness::Lab;
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption};
 use reprise_servers::{
-    Apache, ApacheConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, SessionCache, missing,
+    Apache, ApacheConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, SessionCache,
+    missing,
 };
 
 use crate::examined::{SHARED_KEY, addresses, examine};
@@ -29,13 +30,7 @@ fn base64(bytes: &[u8]) -> String {
     bytes.chunks(3).map(group).collect()
 }
 
-#[test]
-fn eight_nginx_that_share_their_key() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
+fn some_nginx(identity: &Identity, count: usize) -> Vec<Nginx> {
     let start = |_| {
         Nginx::start(NginxConfig {
             http_directives: "ssl_session_ticket_key ticket.key;".to_owned(),
@@ -45,7 +40,37 @@ fn eight_nginx_that_share_their_key() {
         })
         .unwrap()
     };
-    let nodes: Vec<Nginx> = (0..8).map(start).collect();
+    (0..count).map(start).collect()
+}
+
+fn some_haproxy(lab: &Lab, identity: &Identity, count: usize) -> Vec<HaProxy> {
+    let keys = lab.file("ticket.keys", haproxy_keys(1));
+    let bind = format!("tls-ticket-keys {}", keys.display());
+    let start = |_| HaProxy::start(HaProxyConfig { bind: bind.clone(), ..HaProxyConfig::new(identity.clone()) }).unwrap();
+    (0..count).map(start).collect()
+}
+
+fn some_apache(identity: &Identity, count: usize) -> Vec<Apache> {
+    let start = |_| {
+        let files = vec![("ticket.key", SHARED_KEY[..48].to_vec())];
+        let directives = "SSLSessionTicketKeyFile ticket.key\n".to_owned();
+        Apache::start(ApacheConfig { directives, files, ..ApacheConfig::new(identity.clone()) }).unwrap()
+    };
+    (0..count).map(start).collect()
+}
+
+fn some_go(identity: &Identity, count: usize) -> Vec<Go> {
+    let program = GoProgram::build_with(&["config.SetSessionTicketKeys([][32]byte{{1, 2, 3}})".to_owned()]).unwrap();
+    (0..count).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect()
+}
+
+#[test]
+fn eight_nginx_that_share_their_key() {
+    if let Some(not_run) = missing("nginx") {
+        return not_run.announce();
+    }
+    let lab = Lab::new();
+    let nodes = some_nginx(&lab.identity(KeyKind::P256), 8);
     let examined = examine(&lab, &addresses(&nodes), "");
     examined.assert_healthy(8);
     let fleet = examined.fleet();
@@ -61,11 +86,7 @@ fn three_haproxy_that_share_their_keys() {
         return not_run.announce();
     }
     let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let keys = lab.file("ticket.keys", haproxy_keys(1));
-    let bind = format!("tls-ticket-keys {}", keys.display());
-    let start = |_| HaProxy::start(HaProxyConfig { bind: bind.clone(), ..HaProxyConfig::new(identity.clone()) }).unwrap();
-    let nodes: Vec<HaProxy> = (0..3).map(start).collect();
+    let nodes = some_haproxy(&lab, &lab.identity(KeyKind::P256), 3);
     examine(&lab, &addresses(&nodes), "").assert_healthy(3);
 }
 
@@ -75,13 +96,7 @@ fn two_apache_that_share_their_key() {
         return not_run.announce();
     }
     let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let start = |_| {
-        let files = vec![("ticket.key", SHARED_KEY[..48].to_vec())];
-        let directives = "SSLSessionTicketKeyFile ticket.key\n".to_owned();
-        Apache::start(ApacheConfig { directives, files, ..ApacheConfig::new(identity.clone()) }).unwrap()
-    };
-    let nodes: Vec<Apache> = (0..2).map(start).collect();
+    let nodes = some_apache(&lab.identity(KeyKind::P256), 2);
     examine(&lab, &addresses(&nodes), "").assert_healthy(2);
 }
 
@@ -91,10 +106,38 @@ fn five_go_that_share_their_key() {
         return not_run.announce();
     }
     let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let program = GoProgram::build_with(&["config.SetSessionTicketKeys([][32]byte{{1, 2, 3}})".to_owned()]).unwrap();
-    let nodes: Vec<Go> = (0..5).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect();
+    let nodes = some_go(&lab.identity(KeyKind::P256), 5);
     examine(&lab, &addresses(&nodes), "").assert_healthy(5);
+}
+
+#[test]
+#[ignore = "takes minutes: `just full`"]
+fn fleets_that_share_are_healthy_ten_times_of_ten() {
+    for program in ["nginx", "haproxy", "apache2", "go"] {
+        if let Some(not_run) = missing(program) {
+            not_run.announce();
+            continue;
+        }
+        for count in [2, 3, 5] {
+            let lab = Lab::new();
+            let identity = lab.identity(KeyKind::P256);
+            let nodes: Vec<Box<dyn RealServer>> = match program {
+                "nginx" => some_nginx(&identity, count).into_iter().map(boxed).collect(),
+                "haproxy" => some_haproxy(&lab, &identity, count).into_iter().map(boxed).collect(),
+                "apache2" => some_apache(&identity, count).into_iter().map(boxed).collect(),
+                _ => some_go(&identity, count).into_iter().map(boxed).collect(),
+            };
+            let addresses: Vec<_> = nodes.iter().map(|node| node.address()).collect();
+            for _ in 0..10 {
+                examine(&lab, &addresses, "").assert_healthy(count);
+            }
+            println!("{count} {program}: healthy 10 times of 10");
+        }
+    }
+}
+
+fn boxed<S: RealServer + 'static>(server: S) -> Box<dyn RealServer> {
+    Box::new(server)
 }
 
 #[test]

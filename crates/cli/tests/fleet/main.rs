@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
+mod addresses;
 mod apart;
 mod examined;
 mod healthy;

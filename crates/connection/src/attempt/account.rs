@@ -54,6 +54,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.exchange.software()
     }
 
+    /// The time that the response says it was made at, in seconds since 1970, where the software is kept.
+    pub fn date(&self) -> Option<u64> {
+        self.exchange.date()
+    }
+
     /// A number by which the body of the response is known, where that is kept.
     pub fn content(&self) -> Option<u64> {
         self.exchange.content()

@@ -176,6 +176,10 @@ impl Exchange for Negotiated {
         self.chosen().software()
     }
 
+    fn date(&self) -> Option<u64> {
+        self.chosen().date()
+    }
+
     fn content(&self) -> Option<u64> {
         self.chosen().content()
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use reprise_model::FaultName;
 
 use self::chunk::Chunk;
+use super::date::unix_seconds;
 use super::{Exchange, Reply};
 use crate::fault::{Detail, Fault};
 
@@ -35,6 +36,7 @@ pub struct Http1 {
     keeps_alive: bool,
     keeps_software: bool,
     software: Option<String>,
+    date: Option<u64>,
     /// Of the body, where the software is kept.
     content: DefaultHasher,
 }
@@ -64,11 +66,12 @@ impl Http1 {
             keeps_alive: false,
             keeps_software: false,
             software: None,
+            date: None,
             content: DefaultHasher::new(),
         }
     }
 
-    /// The same, which keeps the field Server, and knows a body again.
+    /// The same, which keeps the fields Server and Date, and knows a body again.
     #[must_use]
     pub fn keeping_software(self) -> Self {
         Self { keeps_software: true, ..self }
@@ -185,6 +188,9 @@ impl Http1 {
         if self.keeps_software {
             let server = values("server").next().map(|value| value.get(..value.len().min(MAX_SOFTWARE)).unwrap_or_default());
             self.software = server.map(|value| String::from_utf8_lossy(value).into_owned());
+            // What comes from a cache has the date of another response (RFC 9111 §5.1).
+            let is_fresh = values("age").next().is_none();
+            self.date = values("date").next().filter(|_| is_fresh).and_then(unix_seconds);
         }
         let says = |token: &str| values("connection").any(|value| items(value).any(|item| is_token(item, token)));
         let is_http11 = parsed.version == Some(1);
@@ -246,6 +252,10 @@ impl Exchange for Http1 {
 
     fn software(&self) -> Option<String> {
         self.software.clone()
+    }
+
+    fn date(&self) -> Option<u64> {
+        self.date
     }
 
     fn content(&self) -> Option<u64> {

@@ -2,6 +2,7 @@
 //! began in the clear, or nothing.
 
 mod application;
+mod date;
 mod http;
 mod http1;
 mod http2;
@@ -62,6 +63,11 @@ pub trait Exchange {
 
     /// What the response says that the server is, where that is kept.
     fn software(&self) -> Option<String> {
+        None
+    }
+
+    /// The time that the response says it was made at, in seconds since 1970, where software is kept.
+    fn date(&self) -> Option<u64> {
         None
     }
 

@@ -17,7 +17,8 @@ more than an hour ahead, Mbed TLS any of negative age. Under TLS 1.3 the client'
 (RFC 9846 §4.3.11.1, §8.3): a difference of more than some seconds rejects early data; rustls allows 60 s.",
     seen: "\
 `reprise diagnose --together` compares the Date field that each node's responses have: clocks that differ by more than two seconds are a
-note, and a risk where tickets of the node that is ahead are refused by one that is behind, and not the other way round.
+note, and a risk where tickets under one key are refused in one direction and accepted in the other: a node that is behind takes those
+of one that is ahead for tickets of the future, and one that is ahead takes the others for too old.
 Behind one address it looks like `hidden-nodes`; Date fields that differ from response to response are a hint.",
     confirm: "\
 Compare the clocks that the nodes show:
@@ -44,20 +45,22 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let tickets = || MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
     let refuses = |asked, from, to| case.relation(asked, from, to) == Relation::Refuses;
     let refused = ahead.iter().find_map(|(ahead, behind, by)| {
-        let one_way = |asked: &reprise_model::Asked| {
-            let is_one_way = refuses(*asked, *ahead, *behind) && case.relation(*asked, *behind, *ahead) == Relation::Accepts;
-            is_one_way && case.keys_differ(*asked, *ahead, *behind) != Some(true)
+        let one_way = |asked, (from, to)| {
+            let is_one_way = refuses(asked, from, to) && case.relation(asked, to, from) == Relation::Accepts;
+            is_one_way && case.keys_differ(asked, from, to) != Some(true)
         };
-        tickets().find(one_way).map(|asked| (*ahead, *behind, *by, asked))
+        let ways = [(*ahead, *behind), (*behind, *ahead)];
+        tickets().find_map(|asked| Some((ways.into_iter().find(|way| one_way(asked, *way))?, *ahead, *behind, *by, asked)))
     });
     let found = match refused {
-        Some((ahead, behind, by, asked)) => {
+        Some(((from, to), ahead, behind, by, asked)) => {
             let title = format!(
-                "The clock of {} is {by} s ahead of {}, which refuses its tickets",
+                "The clock of {} is {by} s ahead of {}, and {} refuses the other's tickets",
                 case.list(&[ahead]),
-                case.list(&[behind])
+                case.list(&[behind]),
+                case.list(&[to])
             );
-            let evidence = [mechanism(asked), case.cite(asked, (ahead, behind)), case.cite(asked, (behind, ahead))];
+            let evidence = [mechanism(asked), case.cite(asked, (from, to)), case.cite(asked, (to, from))];
             Some((vec![ahead], CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence)))
         }
         None => ahead.iter().max_by_key(|(.., by)| *by).map(|(ahead, behind, by)| {

@@ -4,7 +4,9 @@ use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;
 
-use super::{Cause, JudgedRule, fix, node_protocol_differs};
+use super::{Cause, JudgedRule, Rule, fix, node_protocol_differs};
+use crate::figures::connections;
+use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-down",
@@ -15,7 +17,8 @@ page, while the balancer takes it for healthy.",
     seen: "\
 Some connections fail, with a session and without one, as often and in the order in which a node of several is chosen. An error
 page counts as a failure where other connections are answered well. Connections that fail only where they offer a session are
-`offer-breaks-connection`; those that fail after too many in a short time `rate-limited`.",
+`offer-breaks-connection`; those that fail after too many in a short time `rate-limited`. Of nodes that are diagnosed together, it is
+certain for one with which no handshake completes, or none any more at the end, while others answer.",
     confirm: "\
 Connect several times; those that end without a certificate went to that node:
 
@@ -36,8 +39,35 @@ done
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::NodeDown, |_| Severity::Fault, title)),
+    fleet: Some(Rule { rank: 0, find: of_fleet }),
     ..Cause::BLANK
 };
+
+/// How many nodes are cited.
+const CITED: usize = 4;
+
+/// Of nodes that are asked one by one, one is down where others are not; where all are, nothing is known of nodes.
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let (nodes, up): (Vec<usize>, Vec<usize>) = (0..case.nodes.len()).partition(|node| case.is_down(*node));
+    if nodes.is_empty() || up.is_empty() {
+        return Vec::new();
+    }
+    let title = match nodes.as_slice() {
+        [one] => format!("{} is down, and the other nodes are not", case.list(&[*one])),
+        nodes => format!("{} are down, and the other nodes are not", case.list(nodes)),
+    };
+    let cited = nodes.iter().take(CITED).filter_map(|place| {
+        let node = case.nodes.get(*place)?;
+        let when = if node.is_reached() { ", after others had completed" } else { "" };
+        let of = connections(u64::from(node.failed));
+        Some(format!("{}: {of} failed{when}: {}", case.list(&[*place]), node.last_failure?))
+    });
+    // One connection may fail by chance.
+    let is_chance = |node: &usize| case.nodes.get(*node).is_some_and(|node| node.failed < 2);
+    let confidence = if nodes.iter().any(is_chance) { Confidence::Likely } else { Confidence::Certain };
+    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(cited.collect::<Vec<_>>());
+    vec![FleetFinding { finding, nodes, reason: "down" }]
+}
 
 fn title(judgement: &Judgement) -> String {
     match judgement.observations.iter().find(|seen| seen.is_unavailable()).and_then(|seen| seen.http_status) {

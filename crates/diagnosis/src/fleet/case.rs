@@ -210,17 +210,23 @@ impl<'a> FleetCase<'a> {
         lost.iter().copied().filter(|node| !is_shared(node)).collect()
     }
 
+    /// Whether a node was asked in vain: no handshake completed, or none any more at the end.
+    pub(crate) fn is_down(&self, node: usize) -> bool {
+        let is_given_up = self.examination.states.get(node).is_some_and(|state| state.given_up.is_some());
+        is_given_up || self.nodes.get(node).is_some_and(|node| !node.is_reached() && node.failed > 0)
+    }
+
     /// Whether a node could not be reached for a moment.
     pub(crate) fn was_away(&self, node: usize) -> bool {
         self.nodes.get(node).is_some_and(|node| !node.was_away.is_empty())
     }
 
-    /// Pairs of nodes whose clocks differ by more than so many seconds: who is ahead, who is behind, by how much at least.
+    /// Pairs of nodes whose clocks differ by more than so many seconds: who is ahead, who is behind, by how many seconds at least.
     pub(crate) fn clocks_apart(&self, tolerated: i64) -> Vec<(usize, usize, i64)> {
         let clock = |node: usize| self.examination.states.get(node)?.clock;
         let all = 0..self.nodes.len();
         let pairs = all.clone().flat_map(|one| all.clone().map(move |other| (one, other)));
-        let apart = pairs.filter_map(|(one, other)| Some((one, other, clock(one)?.0 - clock(other)?.1)));
+        let apart = pairs.filter_map(|(one, other)| Some((one, other, (clock(one)?.0 - clock(other)?.1) / 1000)));
         apart.filter(|(.., by)| *by > tolerated).collect()
     }
 

@@ -58,7 +58,7 @@ pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fle
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
         incomplete: examination.ended.is_some(),
-        warnings: warnings(&case),
+        warnings: warning(&case).into_iter().collect(),
     }
 }
 
@@ -87,7 +87,7 @@ fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
         certificate: node.leaves.last().map(|leaf| leaf.iter().map(|byte| format!("{byte:02x}")).collect()),
         versions: node.suites.keys().copied().collect::<Vec<Version>>(),
         suites: suites.into_iter().map(|suite| CipherSuite(suite).to_string()).collect(),
-        clock_s: state.clock.map(|(least, most)| [least, most]),
+        clock_s: state.clock.map(|(least, most)| [least.div_euclid(1000), -(-most).div_euclid(1000)]),
         failed: node.failed,
         failure: node.last_failure.map(|name| name.to_string()),
     }
@@ -149,21 +149,12 @@ fn verdict(case: &FleetCase<'_>, main: Option<Asked>, groups: &[Vec<usize>], fou
     sentence + &gone
 }
 
-fn warnings(case: &FleetCase<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    match case.examination.ended {
-        Some(CrossingEnd::Limit) => warnings.push(
-            "The limit of connections or of time was reached, so not everything was tried: increase --connections or \
-             --max-time"
-                .to_owned(),
-        ),
-        Some(CrossingEnd::Interrupted) => warnings.push("Interrupted: these are the offers made until then".to_owned()),
-        None => {}
-    }
-    for (place, state) in case.examination.states.iter().enumerate() {
-        if let Some(fault) = state.given_up.as_ref().filter(|_| case.nodes.len() <= 20) {
-            warnings.push(format!("{} was not asked any more: {}", case.list(&[place]), fault.name));
+fn warning(case: &FleetCase<'_>) -> Option<String> {
+    let warning = match case.examination.ended? {
+        CrossingEnd::Limit => {
+            "The limit of connections or of time was reached, so not everything was tried: increase --connections or --max-time"
         }
-    }
-    warnings
+        CrossingEnd::Interrupted => "Interrupted: these are the offers made until then",
+    };
+    Some(warning.to_owned())
 }

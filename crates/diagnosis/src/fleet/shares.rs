@@ -70,24 +70,26 @@ impl FleetCase<'_> {
         if offers == 0 {
             return None;
         }
-        let reached: Vec<usize> =
-            (0..self.nodes.len()).filter(|node| self.nodes.get(*node).is_some_and(|it| it.is_reached())).collect();
-        let pairs = (reached.len() * reached.len()) as f64;
+        // A balancer sends connections to a node that is down as well: they resume nothing, and it gives nothing to resume.
+        let is_up = |node: &usize| !self.is_down(*node);
+        let up: Vec<usize> = (0..self.nodes.len()).filter(is_up).collect();
+        let pairs = (self.nodes.len() * self.nodes.len()) as f64;
         let (shared, trials) = if self.examination.is_sampled {
-            let accepts = |node: &usize| self.counts(asked, *node, *node).1 > 0;
+            let accepts = |node: &usize| is_up(node) && self.counts(asked, *node, *node).1 > 0;
             let sizes = self.groups(asked).into_iter().map(|group| group.iter().filter(|node| accepts(node)).count());
             (sizes.map(|size| (size * size) as f64).sum::<f64>() / pairs, f64::from(offers))
         } else {
             let (mut sum, mut spread) = (0.0, 0.0);
-            for from in &reached {
-                for to in &reached {
+            for from in &up {
+                for to in &up {
                     // What was not offered, since one of them accepts nothing, is not resumed.
                     let (offered, resumed) = self.counts(asked, *from, *to);
                     sum += f64::from(resumed) / f64::from(offered.max(1));
                     spread += 1.0 / f64::from(offered.max(1));
                 }
             }
-            (sum / pairs, pairs * pairs / spread)
+            // What a node that is down does not resume is known without an offer.
+            (sum / pairs, if spread == 0.0 { f64::from(offers) } else { pairs * pairs / spread })
         };
         let ci95 = reprise_stats::wilson(shared, trials);
         let saved = self.saved(asked).map(|saved| Nanos(((1.0 - shared) * saved.0 as f64) as u64));

@@ -1,7 +1,7 @@
 //! Which connection is made next: in the order given, as far as places are free, sessions there and limits not reached.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reprise_connection::Fault;
 use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Purpose};
@@ -215,6 +215,7 @@ impl Taken {
     pub(super) fn make(self, start: Nanos) -> Done {
         let Self { order, held, access, index, timeout, clock, interrupt, .. } = self;
         let mut access = access.open(clock, &interrupt);
+        let mut before = 0;
         while clock.now() < start && !interrupt.is_raised() {
             std::thread::sleep(crate::socket::SLICE.min(start.since(clock.now()).into()));
         }
@@ -224,6 +225,7 @@ impl Taken {
                 connector.settings.timeout = timeout.unwrap_or(usual);
                 connector.number_next(index);
                 let config = plan.versions.iter().find(|plan| plan.version == order.asked.tls).map(|plan| &plan.config);
+                before = unix_milliseconds();
                 let record = config.map(|config| {
                     let offer = held.clone().filter(|held| version_of(&held.session) == order.asked.tls);
                     let asked = if offer.is_some() { order.asked } else { Asked { kind: Kind::Full, ..order.asked } };
@@ -239,8 +241,17 @@ impl Taken {
             Access::Closed(fault) => failed(index, start, order.asked, fault.clone()),
             Access::Untried(_) => failed(index, start, order.asked, Fault::interrupted()),
         };
-        Done { order, held, access: Box::new(access), record, ended: clock.now(), server_clock: None }
+        // The date, to which milliseconds are missing, was written between then and now.
+        let dated = record.date.and_then(|date| i64::try_from(date).ok()).map(|date| date.saturating_mul(1000));
+        let server_clock = dated.map(|date| (date.saturating_sub(unix_milliseconds()), date.saturating_add(1000) - before));
+        Done { order, held, access: Box::new(access), record, ended: clock.now(), server_clock }
     }
+}
+
+/// This machine's time: no interval is measured by it.
+fn unix_milliseconds() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn failed(index: u32, start: Nanos, asked: Asked, fault: Fault) -> ConnectionRecord {

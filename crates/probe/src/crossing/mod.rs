@@ -114,7 +114,7 @@ pub struct PlaceState {
     pub address: Option<std::net::SocketAddr>,
     /// What its responses say that it is.
     pub software: Option<String>,
-    /// Its clock against this machine's, in whole seconds, by the date of its responses: the least and the most that fits.
+    /// Its clock against this machine's, in milliseconds, by the date of its responses: the least and the most that fits.
     pub clock: Option<(i64, i64)>,
     /// Why it is not asked any more.
     pub given_up: Option<Fault>,

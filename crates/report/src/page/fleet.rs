@@ -103,7 +103,8 @@ fn nodes(fleet: &Fleet) -> Table {
         .dispensable(3)
         .words("clock", |(_, node)| node.clock_s.map(clock).unwrap_or_default())
         .dispensable(1)
-        .words("software", |(_, node)| node.software.clone().unwrap_or_default())
+        // "Apache/2.4.71 (Debian) OpenSSL/3.0.19" is Apache/2.4.71.
+        .words("software", |(_, node)| node.software.as_deref().and_then(|it| it.split(' ').next()).unwrap_or_default())
         .dispensable(0)
         .noted(|(_, node)| node.failure.as_ref().filter(|_| !node.reached).map(|failure| format!("not reached: {failure}")))
         .toned(|(place, node)| match group_of(place).and_then(|group| fleet.groups.get(group)) {
@@ -114,12 +115,12 @@ fn nodes(fleet: &Fleet) -> Table {
         .table()
 }
 
-/// "+3 s", "0 s".
+/// "+3 s"; nothing where it goes right.
 fn clock([least, most]: [i64; 2]) -> String {
     match (least, most) {
         (1.., _) => format!("+{least} s"),
         (_, ..=-1) => format!("{most} s"),
-        _ => "0 s".to_owned(),
+        _ => String::new(),
     }
 }
 

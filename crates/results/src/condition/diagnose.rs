@@ -1,6 +1,6 @@
 //! Conditions on a diagnosis: `findings.fault`, `finding.not-offered`, `1.3.kinds.ticket < 100%`.
 
-use reprise_model::document::{DiagnoseDocument, Diagnosis, IsolationRecord};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Fleet, IsolationRecord};
 use reprise_model::{Kind, Version};
 
 use super::judge::{Judged, Value};
@@ -34,6 +34,9 @@ impl Judged for DiagnoseDocument {
         if words.quantity() == Quantity::Isolation {
             return isolation(&self.isolation, words, condition).into_iter().collect();
         }
+        if words.quantity() == Quantity::Fleet {
+            return self.fleet.iter().map(|fleet| shared(fleet, words, condition)).collect();
+        }
         self.subjects().flat_map(|target| of_target(&target, words, condition)).collect()
     }
 }
@@ -46,6 +49,14 @@ fn isolation(records: &[IsolationRecord], words: &Words, condition: &Condition) 
         .map(|record| format!("{} to {}", record.from, record.to))
         .collect();
     (!records.is_empty()).then(|| condition.count(words, &meant))
+}
+
+/// What part would be resumed behind a balancer that gives each node an equal part; nothing is known where no node was reached.
+fn shared(fleet: &Fleet, words: &Words, condition: &Condition) -> Value {
+    let is_reached = fleet.nodes.iter().any(|node| node.reached);
+    // Nodes of which none accepts anything share nothing.
+    let shared = is_reached.then(|| fleet.shared.unwrap_or_default());
+    condition.value(words.to_string(), shared, None, "")
 }
 
 /// Of a target that was not reached, nothing is known.

@@ -185,6 +185,7 @@ fn word(cursor: &mut Cursor<'_>, words: &mut Words, of_bytes: &mut bool, of: Sub
         }
         // Before `sent` and `received`, as in the document.
         ("bytes", Subject::Measurement) => return Ok(std::mem::replace(of_bytes, true)),
+        ("shared", Subject::Diagnosis) => return Ok(std::mem::replace(&mut words.shared, true)),
         ("low", _) if has_bounds => return Ok(words.bound.replace(Bound::Low).is_some()),
         ("high", _) if has_bounds => return Ok(words.bound.replace(Bound::High).is_some()),
         _ => {}
@@ -265,7 +266,7 @@ fn known_words(of: Subject<'_>) -> String {
         Subject::Diagnosis => {
             let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
             format!(
-                "a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}; after isolation a verdict ({verdicts})"
+                "a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}; after isolation a verdict ({verdicts}); fleet.shared"
             )
         }
         Subject::Load => format!("{kinds}, latency or {phases}, or a figure ({quantities}); after status '200' or '5xx'"),

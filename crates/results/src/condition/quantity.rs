@@ -29,6 +29,8 @@ pub(super) enum Quantity {
     Findings,
     /// How many combinations of places and holders came to a verdict.
     Isolation,
+    /// What part of offers between nodes would be resumed.
+    Fleet,
     /// Completed connections a second.
     Rate,
     /// Connections that were due and found no place.
@@ -70,7 +72,7 @@ const TIMED_EACH: u8 = MEASUREMENT | COMPARISON;
 
 impl Quantity {
     /// Every one with its name and the documents that have it. Errors list them in this order.
-    const NAMES: [(&'static str, Self, u8); 32] = [
+    const NAMES: [(&'static str, Self, u8); 33] = [
         ("median", Self::Median, TIMED),
         ("p50", Self::Median, TIMED),
         ("mean", Self::Mean, TIMED_EACH),
@@ -87,6 +89,7 @@ impl Quantity {
         ("failed", Self::Failed, TIMED),
         ("findings", Self::Findings, MEASUREMENT | DIAGNOSIS),
         ("isolation", Self::Isolation, DIAGNOSIS),
+        ("fleet", Self::Fleet, DIAGNOSIS),
         ("rate", Self::Rate, LOAD),
         ("not_started", Self::NotStarted, LOAD),
         ("refused", Self::Refused, LOAD),
@@ -180,7 +183,7 @@ impl Quantity {
             Self::Saved | Self::ServerCpu | Self::ClientCpu => &[Unit::Time],
             Self::Ratio => &[Unit::Number, Unit::Times],
             Self::Kinds | Self::Failed | Self::NotStarted | Self::Refused | Self::Status => &[Unit::Percent, Unit::Count],
-            Self::ClientBusy => &[Unit::Percent],
+            Self::ClientBusy | Self::Fleet => &[Unit::Percent],
             Self::Rate => &[Unit::Number, Unit::EachSecond],
             Self::Sent | Self::Received => &[Unit::Bytes],
             _ if self.has_phase() => &[Unit::Time],

@@ -512,3 +512,19 @@ fn a_path_names_any_figure_of_a_document() {
     );
     assert_refused(Subject::Other, &[(&format!("{} > 1", ".a".repeat(40)), 65, "fewer keys")]);
 }
+
+#[test]
+fn of_a_fleet_the_shared_part_is_judged() {
+    let of = Subject::Diagnosis;
+    assert_named(of, &[("fleet.shared < 100%", "fleet.shared"), ("shared.fleet >= 50%", "fleet.shared")]);
+    assert_refused(
+        of,
+        &[
+            ("fleet < 100%", 1, "'fleet.shared'"),
+            ("shared < 100%", 7, "a phase or a figure"),
+            ("fleet.shared < 1", 16, "a unit: %"),
+            ("1.3.fleet.shared < 100%", 1, "without a version or a kind"),
+            ("findings.shared > 0", 1, "'fleet.shared'"),
+        ],
+    );
+}

@@ -29,6 +29,8 @@ pub struct Words {
     pub(super) confidence: Option<Confidence>,
     /// The name of a finding.
     pub(super) finding: Option<&'static str>,
+    /// Whether it is the part of offers that is resumed.
+    pub(super) shared: bool,
     /// What became of sessions at other places than their own.
     pub(super) verdict: Option<IsolationVerdict>,
 }
@@ -132,7 +134,7 @@ impl Words {
                 Subject::Load => {
                     !quantity.has_phase() && !matches!(quantity, Quantity::Rate | Quantity::Samples | Quantity::Kinds)
                 }
-                _ => matches!(quantity, Quantity::Findings | Quantity::Isolation | Quantity::ServerCpu),
+                _ => matches!(quantity, Quantity::Findings | Quantity::Isolation | Quantity::Fleet | Quantity::ServerCpu),
             };
             if of_all && (self.tls.is_some() || self.kind.is_some()) {
                 return Some(format!("{name} without a version or a kind: it is of all connections"));
@@ -150,6 +152,9 @@ impl Words {
         if (quantity == Quantity::Isolation) != self.verdict.is_some() {
             let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
             return Some(format!("isolation and a verdict, 'isolation.broken': {verdicts}"));
+        }
+        if (quantity == Quantity::Fleet) != self.shared {
+            return Some("fleet and what of it, 'fleet.shared'".to_owned());
         }
         if quantity == Quantity::Status && self.status.is_none() {
             return Some("a status, 'status.200' or 'status.5xx'".to_owned());
@@ -179,6 +184,7 @@ impl fmt::Display for Words {
         say(self.severity.map(Severity::name));
         say(self.confidence.map(Confidence::name));
         say(self.finding);
+        say(self.shared.then_some("shared"));
         say(self.verdict.map(IsolationVerdict::name));
         f.write_str(&words.join("."))
     }

@@ -37,8 +37,8 @@ pub(crate) struct DiagnoseArgs {
     /// Diagnose the targets as nodes that should share their sessions: those of each are offered to all
     #[arg(long, conflicts_with_all = ["listen", "fill", "burst", "patience", "server_pid"], help_heading = "Nodes together")]
     pub(super) together: bool,
-    /// Take every address that a target's name resolves to, IPv4 and IPv6, as a node
-    #[arg(long, requires = "together", conflicts_with_all = ["resolve", "proxy"], help_heading = "Nodes together")]
+    /// Take every address that a target's name resolves to, IPv4 and IPv6, as a node; or each --resolve (repeatable here)
+    #[arg(long, requires = "together", conflicts_with = "proxy", help_heading = "Nodes together")]
     pub(super) all_addresses: bool,
     /// Read targets from this file, one per line; '-' is standard input, # starts a comment. The JSON of Kubernetes EndpointSlices and of
     /// 'docker inspect' is read as well
@@ -98,7 +98,7 @@ pub(crate) struct DiagnoseArgs {
 const CONDITIONS: &str = "\
 Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'findings.risk', 'findings.fault.possible', \
 'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied), 'isolation.broken > 0' (with \
---isolation), or any figure by its path \
+--isolation), 'fleet.shared < 100%' (with --together), or any figure by its path \
 in the JSON: '.targets[].connections > 100'";
 
 const EXAMPLES: &str = "\
@@ -197,7 +197,9 @@ impl DiagnoseArgs {
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.
     pub(super) fn options(&self, targets: &[Target]) -> anyhow::Result<Options> {
-        let options = self.connection.clone().into_options(None)?;
+        // Of nodes, each has an address of its own.
+        let alike = if self.all_addresses { self.connection.without_addresses() } else { self.connection.clone() };
+        let options = alike.into_options(None)?;
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         Ok(Options { versions: self.tls.clone(), ..options })
     }

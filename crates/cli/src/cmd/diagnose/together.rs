@@ -76,7 +76,9 @@ fn nodes(
             nodes.push((target.to_string(), Place { target, options: options.clone() }));
             continue;
         }
+        let named = &arguments.connection.resolve;
         let addresses = match target.address() {
+            _ if !named.is_empty() => named.clone(),
             Some(address) => vec![address],
             None => {
                 let found = addresses_of(&target.host, target.port, options.timeout, interrupt);

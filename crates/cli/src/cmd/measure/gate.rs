@@ -73,7 +73,7 @@ impl Gate {
             count: arguments.count,
             requests: !connection.no_request,
             // The proxy's name, too, is resolved.
-            resolves: connection.proxy.is_some() || (by_name && connection.resolve.is_none()),
+            resolves: connection.proxy.is_some() || (by_name && connection.resolve.is_empty()),
             proxy: connection.proxy.is_some(),
             starttls: connection.starttls.is_some(),
             server_cpu: arguments.gate.server_pid.is_some(),
