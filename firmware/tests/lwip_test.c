@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lwip_server.h"
+#include "page.h"
 #include "lwip/init.h"
 #include "lwip/netif.h"
 #include "lwip/timeouts.h"
@@ -261,13 +262,14 @@ static void on_refusal(void *argument, err_t error)
 /* There is room for two: of three that come at once, one is refused, and is served when it comes again. */
 static void serves(void)
 {
-    static reprise_socket memory[2];
-    static reprise_lwip_client clients[2] = {{.memory = &memory[0]}, {.memory = &memory[1]}};
-    static const reprise_service service = {.tls = &plain, .answer = REPRISE_HTTP, .idle_ms = 100000};
+    static reprise_socket memory[2][20];
+    static reprise_lwip_client clients[2] = {{.memory = memory[0]}, {.memory = memory[1]}};
+    static const reprise_service service = {.tls = &plain, .handler = reprise_page, .idle_ms = 100000, .head_max = 400};
     static reprise_lwip_server it = {&service, clients, 2};
     struct visitor visitors[4] = {{NULL, 0, false, false}};
     ip_addr_t address;
     IP_ADDR4(&address, 127, 0, 0, 1);
+    assert(reprise_connection_size(&service) <= sizeof memory[0]);
     assert(reprise_lwip_listen(&it, PORT + 1) == ERR_OK);
     assert(reprise_lwip_listen(&it, PORT + 1) == ERR_USE);
     int ended = 0;
