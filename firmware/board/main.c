@@ -20,7 +20,7 @@
 
 #include "board.h"
 #include "heap.h"
-#include "reprise/service.h"
+#include "page.h"
 
 enum { CERTIFICATES = 'P', KEY = 'K', START = 'S', TIME = 'T', OPEN = 'O', DATA = 'D', CLOSE = 'X', MARK = 'Z', REPORT = 'A', ENDLESS = '~' };
 enum { CONNECTIONS = 2, MAX_PEM = 6144, MAX_FRAME = 2048, MAX_SESSIONS = 16 };
@@ -30,7 +30,7 @@ typedef struct {
     uint32_t seed;
     uint32_t lifetime; /* of a session, in seconds */
     uint32_t handshake_ms, idle_ms;
-    uint8_t answer; /* reprise_answer */
+    uint8_t http; /* 0: one response to whatever comes */
     uint8_t cached, ticketed;
     uint8_t stack; /* which, where an image holds two */
     uint32_t sessions;
@@ -238,18 +238,38 @@ static bool start(const start_frame *asked)
     config.tickets = asked->ticketed ? &tickets : NULL;
 #endif
     service.tls = tls;
-    service.answer = (reprise_answer)asked->answer;
+    service.handler = asked->http ? reprise_page : NULL;
     service.handshake_ms = asked->handshake_ms;
     service.idle_ms = asked->idle_ms;
     service.server = heap_take(tls->server_size);
     for (uint8_t index = 0; index < CONNECTIONS; index++) {
         slots[index].index = index;
-        slots[index].tls = heap_take(tls->connection_size);
+        slots[index].tls = heap_take(reprise_connection_size(&service));
         if (slots[index].tls == NULL) {
             return false;
         }
     }
     return service.server != NULL && tls->start(service.server, &config) == REPRISE_OK;
+}
+
+/*
+ * What is counted, in functions of their own: how the compiler reaches variables of this file depends on which there are, and
+ * with it the instructions.
+ */
+__attribute__((noinline)) static int counted_begin(struct slot *slot, const reprise_service *of, reprise_socket socket, uint32_t at)
+{
+    board_count_start();
+    int result = reprise_connection_begin(&slot->connection, of, slot->tls, socket, at);
+    count(slot, true);
+    return result;
+}
+
+__attribute__((noinline)) static reprise_step counted_step(struct slot *slot, bool handshake, uint32_t at)
+{
+    board_count_start();
+    reprise_step step = reprise_connection_step(&slot->connection, at);
+    count(slot, handshake);
+    return step;
 }
 
 static bool open_connection(struct slot *slot)
@@ -263,9 +283,7 @@ static bool open_connection(struct slot *slot)
     memset(&slot->facts, 0, sizeof slot->facts);
     slot->peer_closed = false;
     slot->inbox_len = 0;
-    board_count_start();
-    slot->open = reprise_connection_begin(&slot->connection, &service, slot->tls, socket, now) == REPRISE_OK;
-    count(slot, true);
+    slot->open = counted_begin(slot, &service, socket, now) == REPRISE_OK;
     if (!slot->open) {
         send_frame(CLOSE, slot->index, NULL, 0);
         return true;
@@ -288,9 +306,7 @@ static void drive(struct slot *slot)
             }
         }
         bool handshake = !reprise_connection_is_ready(&slot->connection);
-        board_count_start();
-        step = reprise_connection_step(&slot->connection, now);
-        count(slot, handshake);
+        step = counted_step(slot, handshake, now);
         if (handshake && step == REPRISE_MOVED && reprise_connection_is_ready(&slot->connection)) {
             service.tls->facts(slot->tls, &slot->facts);
         }

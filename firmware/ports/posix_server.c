@@ -3,7 +3,7 @@
  * The server on a host: the same library, service and TLS stack as in the firmware, over POSIX sockets on loopback.
  *
  *     server BACKEND CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets] [lifetime SECONDS] [idle MS]
- *         [threads N]
+ *         [head BYTES] [body BYTES] [threads N]
  *
  * prints "listening on 127.0.0.1:PORT", serves at most SLOTS connections at a time (with THREADS=1 in each of N threads) until its
  * input ends, and then prints what the cache saw.
@@ -24,8 +24,8 @@
 #include <pthread.h>
 #endif
 
+#include "page.h"
 #include "posix.h"
-#include "reprise/service.h"
 
 enum { SLOTS = 8, SESSIONS = 16, TURNS = 64 };
 
@@ -40,6 +40,7 @@ static const reprise_tls_backend *backend_named(const char *name);
 static void listen_on(int port);
 static void accept_one(struct slot *slots, const reprise_service *service);
 static void *serve(void *service);
+static void answer(void *context, reprise_http_request *request, reprise_http_response *response);
 static bool drive(struct slot *slot);
 static void quit(const char *why);
 
@@ -69,10 +70,10 @@ int main(int count, char **arguments)
 #endif
     bool cached = true;
     uint32_t lifetime = 300;
-    reprise_service service = {NULL, NULL, REPRISE_HTTP, 10000, 10000};
+    reprise_service service = {.handler = answer, .handshake_ms = 10000, .idle_ms = 10000, .body_max = 1000000};
     if (count < 4 || (service.tls = backend_named(arguments[1])) == NULL) {
         quit("usage: server bearssl|mbedtls2|mbedtls3 CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets]"
-             " [lifetime SECONDS] [idle MS] [threads N]");
+             " [lifetime SECONDS] [idle MS] [head BYTES] [body BYTES] [threads N]");
     }
     config.certificates = read_file(arguments[2], &config.certificates_len);
     config.key = read_file(arguments[3], &config.key_len);
@@ -82,7 +83,7 @@ int main(int count, char **arguments)
     for (int index = 4; index < count; index++) {
         const char *value = index + 1 < count ? arguments[index + 1] : "0";
         if (strcmp(arguments[index], "fixed") == 0) {
-            service.answer = REPRISE_FIXED;
+            service.handler = NULL;
         } else if (strcmp(arguments[index], "no-cache") == 0) {
             cached = false;
 #if REPRISE_SESSION_TICKETS
@@ -95,6 +96,10 @@ int main(int count, char **arguments)
             lifetime = (uint32_t)atol(value), index++;
         } else if (strcmp(arguments[index], "idle") == 0) {
             service.handshake_ms = service.idle_ms = (uint32_t)atol(value), index++;
+        } else if (strcmp(arguments[index], "head") == 0) {
+            service.head_max = (uint16_t)atoi(value), index++;
+        } else if (strcmp(arguments[index], "body") == 0) {
+            service.body_max = (uint32_t)atol(value), index++;
 #if REPRISE_THREADS
         } else if (strcmp(arguments[index], "threads") == 0) {
             threads = atoi(value), index++;
@@ -144,6 +149,18 @@ int main(int count, char **arguments)
     return 0;
 }
 
+/* The page, and what a POST brings is counted. */
+static void answer(void *context, reprise_http_request *request, reprise_http_response *response)
+{
+    if (strcmp(request->method, "POST") != 0) {
+        reprise_page(context, request, response);
+    } else if (request->body != NULL) {
+        request->state = (void *)((uintptr_t)request->state + request->body_len);
+    } else {
+        response->status = (uintptr_t)request->state == request->length ? 200 : 500;
+    }
+}
+
 /* Serves until standard input ends, which every thread sees. */
 static void *serve(void *context)
 {
@@ -151,7 +168,7 @@ static void *serve(void *context)
     struct slot slots[SLOTS];
     for (int index = 0; index < SLOTS; index++) {
         slots[index].descriptor = -1;
-        slots[index].tls = calloc(1, service->tls->connection_size);
+        slots[index].tls = calloc(1, reprise_connection_size(service));
     }
 
     for (bool more = false;;) {

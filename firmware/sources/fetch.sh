@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # Fetches the sources that firmware is built from into FOLDER, one folder each, by apt and cargo, and checks every archive
 # against sources.list. What is there already is left alone.
 #

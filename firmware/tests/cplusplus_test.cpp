@@ -30,12 +30,11 @@ int main()
     config.cache = &cache;
     reprise_lock(&config, true);
 
-    reprise_http_request request;
-    reprise_http_begin(&request);
-    const char text[] = "GET / HTTP/1.1\r\n\r\n";
-    std::memcpy(request.input, text, sizeof text - 1);
-    request.input_len = sizeof text - 1;
-    assert(reprise_http_parse(&request) && request.status == 200);
+    reprise_http http;
+    char text[] = "GET /a HTTP/1.1\r\n\r\n";
+    reprise_http_begin(&http, text, sizeof text);
+    http.input_len = sizeof text - 1;
+    assert(reprise_http_next(&http, 0) == REPRISE_HTTP_COMPLETE && std::strcmp(http.request.path, "/a") == 0);
     std::puts("C++: all tests passed");
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What fuzzing calls: the session cache against its model, the HTTP parser with pieces of any size, and what is read of a ClientHello.
+ * What fuzzing calls: the session cache against its model, a connection with pieces of any size, and what is read of a ClientHello.
  *
  *     clang -fsanitize=fuzzer,address,undefined …     libFuzzer drives it (make fuzz)
  *     gcc -DREPLAY -fsanitize=address,undefined …     20,000 inputs of a seeded generator, on any compiler (make check)
@@ -28,32 +28,85 @@ static uint8_t next(void *context)
     return *input->bytes++;
 }
 
-static void parse(struct input input)
+/* --- a server over a TLS library that is none: it reads the input in pieces, and writes now and then --- */
+
+static int accept(void *memory, void *input, reprise_socket socket)
 {
-    reprise_http_request request;
-    reprise_http_begin(&request);
-    while (input.len > 0) {
-        if (reprise_http_parse(&request)) {
-            const char *head, *body;
-            size_t head_len, body_len;
-            reprise_http_response(&request, &head, &head_len, &body, &body_len);
-            if (head_len == 0 || request.status < 200 || request.status > 599) {
-                abort();
-            }
-            if (request.close) {
-                return;
-            }
-            request.status = 0;
-            continue;
-        }
-        size_t part = 1 + next(&input) % 64, room = sizeof request.input - request.input_len;
-        part = part < input.len ? part : input.len;
-        part = part < room ? part : room;
-        memcpy(request.input + request.input_len, input.bytes, part);
-        request.input_len = (uint16_t)(request.input_len + part);
-        input.bytes += part;
-        input.len -= part;
+    (void)socket;
+    memcpy(memory, &input, sizeof input);
+    return REPRISE_OK;
+}
+
+static int done(void *memory)
+{
+    (void)memory;
+    return REPRISE_OK;
+}
+
+static void end(void *memory)
+{
+    (void)memory;
+}
+
+static int read_piece(void *memory, uint8_t *bytes, size_t len)
+{
+    struct input *input = *(struct input **)memory;
+    size_t part = 1 + next(input) % 64;
+    if (len == 0) {
+        abort();
     }
+    part = part < input->len ? part : input->len;
+    part = part < len ? part : len;
+    memcpy(bytes, input->bytes, part);
+    input->bytes += part, input->len -= part;
+    return part > 0 ? (int)part : REPRISE_CLOSED;
+}
+
+static int write_piece(void *memory, const uint8_t *bytes, size_t len)
+{
+    struct input *input = *(struct input **)memory;
+    uint8_t choice = next(input);
+    for (size_t index = 0; index < len; index++) {
+        if (bytes[index] == 0) {
+            abort();
+        }
+    }
+    return choice % 8 == 7 && input->len > 0 ? REPRISE_WOULD_BLOCK : choice % 8 == 6 ? 1 : (int)len;
+}
+
+static void answer(void *context, reprise_http_request *request, reprise_http_response *response)
+{
+    size_t len = 0;
+    const char *value = reprise_http_header(request, "connection", &len);
+    (void)context;
+    if (strlen(request->method) == 0 || request->path[0] != '/' || (value != NULL && value + len > request->headers + request->headers_len)) {
+        abort();
+    }
+    for (size_t index = 0; index < request->body_len; index++) {
+        /* One of them ends the request before its end. */
+        response->status = request->body[index] == 'x' ? 400 : response->status;
+    }
+    if (request->body == NULL && request->path[1] != 0) {
+        response->status = 200, response->headers = "a: b\r\n", response->body = request->path[1] == 'l' ? "long" : "", response->body_len = request->path[1] == 'l' ? 4 : 0;
+    }
+}
+
+static void serve(struct input input)
+{
+    static const reprise_tls_backend plain = {.connection_size = sizeof(void *), .accept = accept, .handshake = done,
+        .read = read_piece, .write = write_piece, .flush = done, .close = done, .end = end};
+    reprise_service service = {.tls = &plain, .server = &input, .handler = answer, .head_max = 200, .body_max = 1000};
+    reprise_connection connection;
+    reprise_socket socket = {NULL, NULL, NULL};
+    void *memory = malloc(reprise_connection_size(&service));
+    reprise_connection_begin(&connection, &service, memory, socket, 0);
+    int steps = 0;
+    while (reprise_connection_step(&connection, 0) != REPRISE_DONE) {
+        if (++steps > 100000) {
+            abort();
+        }
+    }
+    free(memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
@@ -69,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         abort();
     }
     input.bytes = bytes, input.len = len;
-    parse(input);
+    serve(input);
     reprise_client_hello hello;
     if (reprise_client_hello_read(&hello, bytes, len)
         && (hello.name < bytes || hello.name + hello.name_len > bytes + len)) {
@@ -83,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 int main(void)
 {
     static const char *const pieces[] = {"GET / HTTP/1.1\r\n", "HEAD /x HTTP/1.0\r\n", "\r\n\r\n", "Connection: close\r\n",
-                                         "Content-Length: 0\r\n", ": ", "\n", " HTTP/1.1"};
+                                         "Content-Length: 9\r\n", "\r\nPOST /long HTTP/1.1\r\n", "\n", " HTTP/1.1"};
     uint32_t state = 1;
     for (int round = 0; round < 20000; round++) {
         uint8_t bytes[2048];

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lwip.h"
+#include "lwip_server.h"
+#include "page.h"
 #include "lwip/init.h"
 #include "lwip/netif.h"
 #include "lwip/timeouts.h"
@@ -188,6 +189,114 @@ static void ends(bool by_reset)
     tcp_close(client);
 }
 
+/* --- the server, over a TLS library that is none --- */
+
+static int plain_accept(void *memory, void *none, reprise_socket socket)
+{
+    (void)none;
+    *(reprise_socket *)memory = socket;
+    return REPRISE_OK;
+}
+
+static int plain_read(void *memory, uint8_t *bytes, size_t len)
+{
+    const reprise_socket *socket = memory;
+    return socket->read(socket->context, bytes, len);
+}
+
+static int plain_write(void *memory, const uint8_t *bytes, size_t len)
+{
+    const reprise_socket *socket = memory;
+    return socket->write(socket->context, bytes, len);
+}
+
+static int done(void *memory)
+{
+    (void)memory;
+    return REPRISE_OK;
+}
+
+static void end(void *memory)
+{
+    (void)memory;
+}
+
+static const reprise_tls_backend plain = {.name = "none", .connection_size = sizeof(reprise_socket), .accept = plain_accept,
+    .handshake = done, .read = plain_read, .write = plain_write, .flush = done, .close = done, .end = end};
+
+struct visitor {
+    struct tcp_pcb *pcb;
+    size_t received;
+    bool served, refused;
+};
+
+static err_t on_welcome(void *argument, struct tcp_pcb *pcb, err_t error)
+{
+    const char *request = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+    (void)argument, (void)error;
+    return tcp_write(pcb, request, (u16_t)strlen(request), TCP_WRITE_FLAG_COPY);
+}
+
+static err_t on_response(void *argument, struct tcp_pcb *pcb, struct pbuf *buffer, err_t error)
+{
+    struct visitor *visitor = argument;
+    (void)error;
+    if (buffer == NULL) {
+        visitor->served = visitor->received > 0;
+        visitor->pcb = NULL;
+        return tcp_close(pcb);
+    }
+    assert(visitor->received > 0 || pbuf_memcmp(buffer, 0, "HTTP/1.1 200 ", 13) == 0);
+    visitor->received += buffer->tot_len;
+    tcp_recved(pcb, buffer->tot_len);
+    pbuf_free(buffer);
+    return ERR_OK;
+}
+
+static void on_refusal(void *argument, err_t error)
+{
+    (void)error;
+    ((struct visitor *)argument)->refused = true;
+}
+
+/* There is room for two: of three that come at once, one is refused, and is served when it comes again. */
+static void serves(void)
+{
+    static reprise_socket memory[2][20];
+    static reprise_lwip_client clients[2] = {{.memory = memory[0]}, {.memory = memory[1]}};
+    static const reprise_service service = {.tls = &plain, .handler = reprise_page, .idle_ms = 100000, .head_max = 400};
+    static reprise_lwip_server it = {&service, clients, 2};
+    struct visitor visitors[4] = {{NULL, 0, false, false}};
+    ip_addr_t address;
+    IP_ADDR4(&address, 127, 0, 0, 1);
+    assert(reprise_connection_size(&service) <= sizeof memory[0]);
+    assert(reprise_lwip_listen(&it, PORT + 1) == ERR_OK);
+    assert(reprise_lwip_listen(&it, PORT + 1) == ERR_USE);
+    int ended = 0;
+    for (int come = 3; ended < come; come += come == ended && come < 4) {
+        for (int index = 0; index < come; index++) {
+            struct visitor *visitor = &visitors[index];
+            if (visitor->pcb == NULL && !visitor->served && !visitor->refused) {
+                visitor->pcb = tcp_new();
+                tcp_arg(visitor->pcb, visitor);
+                tcp_err(visitor->pcb, on_refusal);
+                tcp_recv(visitor->pcb, on_response);
+                assert(tcp_connect(visitor->pcb, &address, PORT + 1, on_welcome) == ERR_OK);
+            }
+        }
+        ended = 0;
+        for (int index = 0; index < come; index++) {
+            ended += visitors[index].served || visitors[index].refused;
+        }
+        pass();
+        reprise_lwip_step(&it);
+        assert(milliseconds < ROUNDS);
+    }
+    for (int index = 0; index < 4; index++) {
+        assert(visitors[index].refused == (index == 2) && visitors[index].served == (index != 2));
+    }
+}
+
 int main(void)
 {
     lwip_init();
@@ -199,6 +308,8 @@ int main(void)
     ends(false);
     ends(true);
     echoes();
+    milliseconds = 0;
+    serves();
     puts("lwIP: all tests passed");
     return 0;
 }

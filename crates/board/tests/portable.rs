@@ -37,16 +37,16 @@ fn cmake(project: &Path, build: &Path, settings: &[String]) {
 #[test]
 fn a_project_with_cmake_or_make_has_a_server() {
     let Some(sources) = sources(&["cmake", "make", "cc", "apt-get", "openssl"]) else { return };
-    let example = root().join("firmware/example");
+    let example = root().join("firmware/examples/posix");
     let bearssl = sources.join("bearssl");
     // Where the guide builds it too: it need not be compiled twice.
-    let build = root().join("target/firmware/example");
-    cmake(&example, &build, &[format!("-DBEARSSL={}", bearssl.display())]);
+    let build = root().join("target/firmware/examples/posix");
+    cmake(&example, &build, &[format!("-DREPRISE_BEARSSL={}", bearssl.display())]);
     serves(&build.join("my_firmware"));
 
     let folder = tempfile::tempdir().unwrap();
     let by_make = folder.path().join("my_firmware");
-    let settings = [("BEARSSL", &bearssl), ("LIBRARY", &build.join("libbearssl.a")), ("OUT", &by_make)];
+    let settings = [("BEARSSL", &bearssl), ("LIBRARY", &build.join("reprise/libbearssl.a")), ("OUT", &by_make)];
     let settings = settings.map(|(name, path)| format!("{name}={}", path.display()));
     run(Command::new("make").arg("-C").arg(example).args(settings));
     serves(&by_make);
@@ -85,6 +85,99 @@ fn cmake_builds_the_library_for_a_board() {
     cmake(&root().join("firmware"), folder.path(), &settings);
     for library in ["cache", "server", "bearssl", "mbedtls"] {
         assert!(folder.path().join(format!("libreprise_{library}.a")).is_file(), "{library}");
+    }
+}
+
+/// `cmake --install`, and then a project that knows the library by `find_package` alone.
+#[test]
+fn an_installed_library_is_found_by_cmake() {
+    let Some(sources) = sources(&["cmake", "make", "cc", "apt-get", "openssl"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [build, prefix, project] = ["build", "prefix", "project"].map(|name| folder.path().join(name));
+    cmake(&root().join("firmware"), &build, &[format!("-DREPRISE_BEARSSL={}", sources.join("bearssl").display())]);
+    run(Command::new("cmake").arg("--install").arg(&build).arg("--prefix").arg(&prefix));
+    assert!(prefix.join("share/doc/reprise_firmware/LICENSE-MIT").is_file());
+    let found = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
+    cmake(&root().join("firmware/tests/installed"), &project, &[found]);
+    serves(&project.join("my_firmware"));
+}
+
+/// pico-sdk is in no registry: its folder comes from the environment.
+#[test]
+fn a_pico_w_has_an_https_server_in_sixty_lines() {
+    let example = root().join("firmware/examples/pico_w");
+    let code = |name: &str| {
+        let text = std::fs::read_to_string(example.join(name)).unwrap();
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("/*")).count()
+    };
+    assert!(code("main.c") <= 60, "{}", code("main.c"));
+    let Some(sdk) = folder_in("REPRISE_PICO_SDK", "pico-sdk 2.2 with lwip and cyw43-driver in lib") else { return };
+    let Some(sources) =
+        sources(&["cmake", "arm-none-eabi-gcc", "/usr/lib/arm-none-eabi/newlib/libstdc++_nano.a", "c++", "apt-get"])
+    else {
+        return;
+    };
+    let settings = tempfile::tempdir().unwrap();
+    let keys = root().join("crates/board/keys");
+    let mut credentials = "#define WIFI_NAME \"network\"\n#define WIFI_PASSWORD \"password\"\n".to_owned();
+    for (name, file) in [("CERTIFICATE", "p256.crt"), ("KEY", "p256.key")] {
+        let pem = std::fs::read_to_string(keys.join(file)).unwrap();
+        credentials += &format!("#define {name} {pem:?}\n");
+    }
+    std::fs::write(settings.path().join("credentials.h"), credentials).unwrap();
+    let build = root().join("target/firmware/pico_w");
+    let in_sdk = |command: &mut Command| {
+        run(command.env("PICO_SDK_PATH", &sdk).env("CPATH", settings.path()));
+    };
+    // UF2 files are picotool's, which pico-sdk fetches where it is missing.
+    let chosen = ["-DPICO_NO_PICOTOOL=1", "-DCMAKE_BUILD_TYPE=MinSizeRel"];
+    let bearssl = format!("-DREPRISE_BEARSSL={}", sources.join("bearssl").display());
+    in_sdk(Command::new("cmake").arg("-S").arg(&example).arg("-B").arg(&build).args(chosen).arg(bearssl));
+    in_sdk(Command::new("cmake").arg("--build").arg(&build).arg("--parallel=2"));
+    let elf = std::fs::read(build.join("pico_w.elf")).unwrap();
+    assert!(elf.starts_with(b"\x7fELF"));
+    for part in ["reprise_connection_step", "cyw43_arch_poll", "br_ssl_server_reset"] {
+        assert!(elf.windows(part.len()).any(|bytes| bytes == part.as_bytes()), "{part}");
+    }
+}
+
+/// A folder that the environment names; `None`, and said so, where it does not.
+fn folder_in(variable: &str, what: &str) -> Option<std::ffi::OsString> {
+    let folder = std::env::var_os(variable);
+    if folder.is_none() {
+        let _ = writeln!(std::io::stderr(), "NOT RUN: needs {variable}, a folder with {what}");
+    }
+    folder
+}
+
+/// A copy of `firmware` alone says what it is and whose.
+#[test]
+fn the_library_carries_its_version_and_its_licence() {
+    let firmware = root().join("firmware");
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    for (file, line) in [
+        ("library.properties", format!("version={version}\n")),
+        ("library.json", format!("\"version\": \"{version}\",\n")),
+        ("src/reprise/version.h", format!("#define REPRISE_VERSION \"{version}\"\n")),
+    ] {
+        assert!(read(&firmware.join(file)).contains(&line), "{file} has not {line}");
+    }
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        assert_eq!(read(&firmware.join(licence)), read(&root().join(licence)), "{licence}");
+    }
+    let mut folders = vec![firmware];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let kind = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if ["c", "h", "cpp", "ino", "ld", "sh"].contains(&kind.as_str()) {
+                let first = read(&path).lines().take(2).collect::<String>();
+                assert!(first.contains("SPDX-License-Identifier: MIT OR Apache-2.0"), "{}", path.display());
+            }
+        }
     }
 }
 
@@ -138,10 +231,7 @@ fn an_existing_context_resumes_under_its_own_name_alone() {
 /// The ESP8266's core is in no registry: its folder comes from the environment.
 #[test]
 fn an_esp8266_sketch_compiles_with_the_cache() {
-    let Some(core) = std::env::var_os("REPRISE_ESP8266") else {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: needs REPRISE_ESP8266, a folder with the ESP8266 core for Arduino");
-        return;
-    };
+    let Some(core) = folder_in("REPRISE_ESP8266", "the ESP8266 core for Arduino") else { return };
     require!("make", "xtensa-lx106-elf-g++", "apt-get");
     let root = root();
     run(Command::new(root.join("firmware/sources/fetch.sh")).arg(root.join("target/firmware/sources")).arg("lwip"));

@@ -4,9 +4,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use reprise_harness::posix_server::PosixServer;
-use reprise_servers::missing;
+use reprise_servers::{missing, require};
 
 const LIBRARIES: [&str; 3] = ["bearssl", "mbedtls2", "mbedtls3"];
 
@@ -21,6 +22,9 @@ fn build(library: &str, sanitizers: &str, settings: &[&str]) -> Option<PathBuf> 
         let output = command.output().unwrap();
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     };
+    // Tests share the images: one builds at a time.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     run(Command::new(root.join("firmware/sources/fetch.sh")).arg(root.join("target/firmware/sources")).arg(library));
     let name = format!("posix-{library}-{}", sanitizers.replace(',', "-"));
     let mut make = Command::new("make");
@@ -62,6 +66,61 @@ fn every_library_serves_under_address_and_undefined_behaviour_sanitizers() {
             assert_eq!(server.finish(), "0 hits, 0 misses", "{library} with tickets");
         }
     }
+}
+
+/// Requests with long cookies on one connection, bodies of several records, twenty requests at once.
+#[test]
+fn every_library_keeps_connections_and_answers_pipelined_requests() {
+    require!("curl");
+    for library in LIBRARIES {
+        let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };
+        let Some(program) = build(library, "address,undefined", &[tickets]) else { return };
+        let server = PosixServer::start_with(&program, library, "p256", &["body", "200000"]);
+        let page = format!("https://{}/", server.address);
+        let folder = tempfile::tempdir().unwrap();
+        let body = |len: usize| {
+            let path = folder.path().join(len.to_string());
+            std::fs::write(&path, vec![b'a'; len]).unwrap();
+            format!("@{}", path.display())
+        };
+        let cookie = format!("long={}", "c".repeat(300));
+        assert_eq!(curl(&["--cookie", &cookie, &page, &page, &format!("{page}none")]), "200 1\n200 0\n404 0\n", "{library}");
+        assert_eq!(curl(&["--data-binary", &body(200_000), &page, &page]), "200 1\n200 0\n", "{library}");
+        assert_eq!(curl(&["--data-binary", &body(200_001), &page]), "413 1\n", "{library}");
+        assert_eq!(
+            curl(&["--header", "transfer-encoding: chunked", "--data-binary", &body(9), &page]),
+            "411 1\n",
+            "{library}"
+        );
+        let one = "GET / HTTP/1.1\r\nHost: board.example\r\n\r\n";
+        let all = one.repeat(19) + &one.replace("Host", "Connection: close\r\nHost");
+        assert_eq!(said_to(&server.address, &all).matches("HTTP/1.1 200 ").count(), 20, "{library}");
+        server.finish();
+        // The limits are the caller's.
+        let server = PosixServer::start_with(&program, library, "p256", &["head", "256"]);
+        assert_eq!(curl(&["--cookie", &cookie, &format!("https://{}/", server.address)]), "431 1\n", "{library}");
+        server.finish();
+    }
+}
+
+/// The status of each request, and how many connections were made for it.
+fn curl(arguments: &[&str]) -> String {
+    let said = ["--silent", "--insecure", "--write-out", "%{stderr}%{http_code} %{num_connects}\\n"];
+    let output = Command::new("curl").args(said).args(arguments).output().unwrap();
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// What comes back to these bytes, until the server closes.
+fn said_to(address: &str, bytes: &str) -> String {
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect", address, "-tls1_2", "-quiet"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    client.stdin.take().unwrap().write_all(bytes.as_bytes()).unwrap();
+    String::from_utf8_lossy(&client.wait_with_output().unwrap().stdout).into_owned()
 }
 
 #[test]

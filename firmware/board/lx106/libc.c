@@ -95,6 +95,7 @@ void free(void *memory)
 }
 
 uint32_t __udivsi3(uint32_t number, uint32_t by);
+uint32_t __umodsi3(uint32_t number, uint32_t by);
 uint64_t __muldi3(uint64_t one, uint64_t other);
 uint64_t __udivdi3(uint64_t number, uint64_t by);
 uint64_t __umoddi3(uint64_t number, uint64_t by);
@@ -141,4 +142,11 @@ uint32_t __udivsi3(uint32_t number, uint32_t by)
 {
     uint64_t rest;
     return (uint32_t)divide(number, by, &rest);
+}
+
+uint32_t __umodsi3(uint32_t number, uint32_t by)
+{
+    uint64_t rest;
+    divide(number, by, &rest);
+    return (uint32_t)rest;
 }

@@ -14,6 +14,7 @@
 #define LWIP_RAW 0
 #define LWIP_UDP 0
 #define MEM_ALIGNMENT 8
+#define MEMP_NUM_TCP_PCB 12
 #define MEM_SIZE 16000
 #define TCP_MSS 536
 #define TCP_SND_BUF (4 * TCP_MSS)

@@ -9,24 +9,37 @@ enum { READ_AHEAD = 1 };
 
 static const char fixed_response[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: close\r\n"
                                      "\r\nHello\n";
+static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 static int advance(reprise_connection *connection);
 static int read_request(reprise_connection *connection);
+static int read_more(reprise_connection *connection);
+static void answer(reprise_connection *connection, bool complete);
+static void respond(reprise_connection *connection, const char *bytes, size_t len);
 static int write_response(reprise_connection *connection);
 static bool is_late(const reprise_connection *connection, uint32_t now);
 
-int reprise_connection_begin(reprise_connection *connection, const reprise_service *service, void *tls_memory,
+static size_t head_max(const reprise_service *service)
+{
+    return service->head_max != 0 ? service->head_max : 1024;
+}
+
+size_t reprise_connection_size(const reprise_service *service)
+{
+    return service->tls->connection_size + head_max(service);
+}
+
+int reprise_connection_begin(reprise_connection *connection, const reprise_service *service, void *memory,
                              reprise_socket socket, uint32_t now)
 {
     connection->service = service;
-    connection->tls = tls_memory;
+    connection->tls = memory;
     connection->began = connection->moved = now;
     connection->state = HANDSHAKE;
     connection->close_after = false;
-    connection->requests = 0;
-    connection->head_len = connection->body_len = 0;
-    reprise_http_begin(&connection->http);
-    return service->tls->accept(tls_memory, service->server, socket);
+    connection->out_len = connection->body_len = 0;
+    reprise_http_begin(&connection->http, (char *)memory + service->tls->connection_size, head_max(service));
+    return service->tls->accept(memory, service->server, socket);
 }
 
 reprise_step reprise_connection_step(reprise_connection *connection, uint32_t now)
@@ -84,70 +97,98 @@ static int advance(reprise_connection *connection)
 
 static int read_request(reprise_connection *connection)
 {
-    const reprise_tls_backend *tls = connection->service->tls;
-    reprise_http_request *http = &connection->http;
-    if (connection->service->answer == REPRISE_FIXED) {
-        int taken = tls->read(connection->tls, http->input, sizeof http->input);
+    const reprise_service *service = connection->service;
+    reprise_http *http = &connection->http;
+    if (service->handler == NULL) {
+        int taken = service->tls->read(connection->tls, (uint8_t *)http->input, http->input_size);
         if (taken < 0) {
             return taken;
         }
-        connection->head = fixed_response;
-        connection->head_len = sizeof fixed_response - 1;
         connection->close_after = true;
-        connection->state = RESPONSE;
+        respond(connection, fixed_response, sizeof fixed_response - 1);
         return REPRISE_OK;
     }
-    if (!reprise_http_parse(http)) {
-        /* The parser leaves room unless it has a request. */
-        int taken = tls->read(connection->tls, http->input + http->input_len, sizeof http->input - http->input_len);
-        if (taken > 0) {
-            http->input_len = (uint16_t)(http->input_len + taken);
+    switch (reprise_http_next(http, service->body_max)) {
+    case REPRISE_HTTP_MORE:
+        if (http->head > 0 && http->expects) {
+            http->expects = false;
+            respond(connection, go_on, sizeof go_on - 1);
+            return REPRISE_OK;
         }
-        return taken < 0 ? taken : REPRISE_OK;
+        return read_more(connection);
+    case REPRISE_HTTP_PIECE:
+        answer(connection, false);
+        return REPRISE_OK;
+    default:
+        answer(connection, true);
+        return REPRISE_OK;
     }
+}
+
+/* Behind what is there: one more byte at least, if there is room. */
+static int read_more(reprise_connection *connection)
+{
+    reprise_http *http = &connection->http;
+    int taken = connection->service->tls->read(connection->tls, (uint8_t *)http->input + http->input_len,
+                                               http->input_size - http->input_len);
+    http->input_len += taken > 0 ? (size_t)taken : 0;
+    return taken < 0 ? taken : REPRISE_OK;
+}
+
+/* What the handler says; before the request is complete, that may be nothing. */
+static void answer(reprise_connection *connection, bool complete)
+{
+    reprise_http *http = &connection->http;
+    reprise_http_response response = {http->status, NULL, NULL, 0};
+    if (http->status == 0) {
+        connection->service->handler(connection->service->context, &http->request, &response);
+        if (response.status == 0 && !complete) {
+            return;
+        }
+        response.status = response.status != 0 ? response.status : 404;
+    }
+    bool has_body = reprise_http_respond(http, &response);
     connection->close_after = http->close;
-    reprise_http_response(http, &connection->head, &connection->head_len, &connection->body, &connection->body_len);
+    connection->body = response.body;
+    connection->body_len = has_body ? response.body_len : 0;
+    respond(connection, http->output, http->output_len);
+}
+
+static void respond(reprise_connection *connection, const char *bytes, size_t len)
+{
+    connection->out = bytes;
+    connection->out_len = len;
     connection->state = RESPONSE;
-    return REPRISE_OK;
 }
 
 static int write_response(reprise_connection *connection)
 {
     const reprise_tls_backend *tls = connection->service->tls;
-    bool head = connection->head_len > 0;
-    int sent = tls->write(connection->tls, (const uint8_t *)(head ? connection->head : connection->body),
-                          head ? connection->head_len : connection->body_len);
+    const char **bytes = connection->out_len > 0 ? &connection->out : &connection->body;
+    size_t *len = connection->out_len > 0 ? &connection->out_len : &connection->body_len;
+    int sent = tls->write(connection->tls, (const uint8_t *)*bytes, *len);
     if (sent == REPRISE_WOULD_BLOCK) {
         /*
          * A library with one buffer for both directions cannot write while what it received waits to be read. Pipelined
          * requests are read ahead as far as there is room; what is beyond that is dropped, and the connection ends here.
          */
-        reprise_http_request *http = &connection->http;
-        size_t room = sizeof http->input - http->input_len;
-        int taken = tls->read(connection->tls, room > 0 ? http->input + http->input_len : http->input,
-                              room > 0 ? room : sizeof http->input);
-        if (taken > 0 && room > 0 && !connection->close_after) {
-            http->input_len = (uint16_t)(http->input_len + taken);
-        } else if (taken > 0) {
-            connection->close_after = true;
+        reprise_http *http = &connection->http;
+        if (connection->close_after || http->input_len == http->input_size) {
+            uint8_t dropped[64];
+            int taken = tls->read(connection->tls, dropped, sizeof dropped);
+            connection->close_after |= taken > 0;
+            return taken < 0 ? taken : READ_AHEAD;
         }
-        return taken < 0 ? taken : READ_AHEAD;
+        int result = read_more(connection);
+        return result < 0 ? result : READ_AHEAD;
     }
     if (sent < 0) {
         return sent;
     }
-    if (head) {
-        connection->head += sent;
-        connection->head_len -= (size_t)sent;
-    } else {
-        connection->body += sent;
-        connection->body_len -= (size_t)sent;
-    }
-    if (connection->head_len + connection->body_len == 0) {
-        connection->requests++;
+    *bytes += sent;
+    *len -= (size_t)sent;
+    if (connection->out_len + connection->body_len == 0) {
         connection->state = FLUSH;
-        reprise_http_request *http = &connection->http;
-        http->status = 0;
     }
     return REPRISE_OK;
 }

@@ -2,11 +2,7 @@
 /* BearSSL 0.6 behind tls_server.h: TLS 1.2, ECDHE, AEAD suites, no heap. */
 #include <string.h>
 
-#include "bearssl.h"
-#include "reprise/tls_server.h"
-#if REPRISE_SESSION_CACHE
 #include "reprise/sessions_bearssl.h"
-#endif
 
 /* Bytes of DER of all certificates, the key's beside them while it is read; and how many certificates there may be. */
 #ifndef REPRISE_BEARSSL_CHAIN
