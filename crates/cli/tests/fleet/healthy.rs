@@ -131,7 +131,6 @@ fn fleets_that_share_are_healthy_ten_times_of_ten() {
             for _ in 0..10 {
                 examine(&lab, &addresses, "").assert_healthy(count);
             }
-            println!("{count} {program}: healthy 10 times of 10");
         }
     }
 }
