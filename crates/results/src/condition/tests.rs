@@ -522,7 +522,7 @@ fn of_a_fleet_the_shared_part_is_judged() {
         &[
             ("fleet < 100%", 1, "'fleet.shared'"),
             ("shared < 100%", 7, "a phase or a figure"),
-            ("fleet.shared < 1", 16, "a unit: %"),
+            ("fleet.shared < 1", 17, "a unit: %"),
             ("1.3.fleet.shared < 100%", 1, "without a version or a kind"),
             ("findings.shared > 0", 1, "'fleet.shared'"),
         ],
