@@ -117,7 +117,7 @@ impl ConnectionArgs {
         match *self.resolve.as_slice() {
             [] => Ok(None),
             [address] => Ok(Some(address)),
-            _ => bail!("only diagnose --together --all-addresses takes more than one --resolve"),
+            _ => bail!("only reprise diagnose --together --all-addresses takes more than one --resolve"),
         }
     }
 
@@ -126,7 +126,7 @@ impl ConnectionArgs {
         match self.identity_files()?.as_slice() {
             [] => Ok(None),
             [files] => Ok(Some(*files)),
-            _ => bail!("only diagnose --isolation takes more than one --cert"),
+            _ => bail!("only reprise diagnose --isolation takes more than one --cert"),
         }
     }
 

@@ -38,6 +38,8 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("cli/src/values.rs", &["measure"]),
     ("results/src/clear_text.rs", CONNECTING),
     ("diagnosis/src/client/", &["diagnose"]),
+    ("diagnosis/src/fleet/", &["diagnose"]),
+    ("diagnosis/src/isolation.rs", &["diagnose"]),
     ("results/src/condition/compare.rs", &["compare"]),
     ("results/src/condition/diagnose.rs", &["diagnose"]),
     ("results/src/condition/load.rs", &["load"]),

@@ -32,7 +32,7 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     ],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
-    separated_by: &["keep-alive", "unclean-close"],
+    separated_by: &["keep-alive", "reset"],
     examined: Some(Rule { rank: 41, find: ExaminedRule::Once(of_experiments) }),
     measured: Some(Rule { rank: 23, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK

@@ -72,7 +72,7 @@ impl<'a> Examined<'a> {
 
     /// The connections that a second request was wanted on, after a first that was answered well.
     pub(crate) fn asked_again(&self) -> impl Iterator<Item = &'a Observation> {
-        let wanted = [Step::Prime(Variation::AsksAgain), Step::Prime(Variation::EndsWithFin)];
+        let wanted = [Step::Prime(Variation::AsksAgain), Step::Prime(Variation::EndsWithReset)];
         let seen = self.examination.runs.iter().flat_map(|run| &run.seen).filter(move |seen| wanted.contains(&seen.step));
         let seen = seen.map(|seen| &seen.observation);
         seen.filter(|it| it.facts().is_some() && it.http_status.is_some() && it.is_answered_well())

@@ -120,9 +120,9 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .needs(Needs::NoResumption)
         .gravity(Gravity::Nothing)
         .steps(&[Prime(Variation::AsksAgain)]),
-    // It asks again too, which costs no connection more.
     Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
         .steps(&[Prime(Variation::EndsWithFin), RESUME]),
+    // It asks again too, which costs no connection more.
     Experiment::new("reset", "the first connection ends with a reset")
         .under(STORED)
         .steps(&[Prime(Variation::EndsWithReset), RESUME]),

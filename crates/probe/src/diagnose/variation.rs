@@ -40,9 +40,9 @@ pub enum Variation {
     AcknowledgesAtOnce,
     /// The same request once more, where the server lets it.
     AsksAgain,
-    /// A FIN without a close_notify at the end, after the same request once more.
+    /// A FIN without a close_notify at the end.
     EndsWithFin,
-    /// A reset at the end.
+    /// A reset at the end, after the same request once more.
     EndsWithReset,
 }
 
@@ -101,8 +101,8 @@ impl Variation {
 
     pub(super) fn behavior(self) -> CloseBehavior {
         match self {
-            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, asks_again: true, ..CloseBehavior::default() },
-            Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, ..CloseBehavior::default() },
+            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, ..CloseBehavior::default() },
+            Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, asks_again: true, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
             Self::AsksAgain => CloseBehavior { asks_again: true, ..CloseBehavior::default() },
             Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
