@@ -58,6 +58,7 @@ pub fn isolation_diagnoses(run: IsolationRun<'_>, isolation: &Isolation) -> (Vec
             experiments: experiment(&of_target).into_iter().collect(),
             connections: found.connections,
             seconds: isolation.took.0 as f64 / 1e9,
+            nodes: None,
             matrix: Vec::new(),
             figures: Vec::new(),
             warnings: warnings(isolation, is_refusing, reached),

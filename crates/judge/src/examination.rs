@@ -8,6 +8,7 @@ use crate::choice::{Attention, Rivals};
 use crate::conclusion::{Conclusion, conclusions, groups};
 use crate::experiment::{OPENING, Pick, QUICK, SERIES, Step, singles};
 use crate::judge::{Judge, odds};
+use crate::nodes::Nodes;
 
 /// What an examination may ask of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -209,6 +210,11 @@ impl Examination {
     pub fn conclusions(&self) -> Vec<Conclusion> {
         let is_confirmed = self.clear_since.is_some_and(|since| self.sessions.len() >= since + CONFIRMING);
         conclusions(&self.judge, is_confirmed)
+    }
+
+    /// The nodes, where it is sure that there are several.
+    pub fn nodes(&self) -> Option<Nodes> {
+        self.judge.nodes()
     }
 
     fn learn_pace(&mut self, after: Option<f64>, gap: f64) {

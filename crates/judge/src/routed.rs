@@ -58,6 +58,10 @@ impl Routed {
         &self.hypothesis
     }
 
+    pub(crate) fn route(&self) -> &Route {
+        &self.route
+    }
+
     /// `lot` of 0 to 1 decides which unlikely paths are dropped. It is the same for all hypotheses, so that those stay equal that
     /// differ in nothing yet.
     pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames, lot: f64) {

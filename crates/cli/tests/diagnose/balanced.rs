@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use reprise_lab::{KeyKind, Versions};
-use reprise_model::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
+use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache, missing};
 
 use crate::broken::shown;
@@ -75,8 +75,10 @@ const ALL: &[Balanced] = &[
     balanced("two by chance", "random", &[(OwnKey, 1); 2], NODES, IDS),
     balanced("three by chance", "random", &[(OwnKey, 1); 3], NODES, IDS),
     balanced("four by chance", "random", &[(OwnKey, 1); 4], NODES, IDS),
+    balanced("five by chance", "random", &[(OwnKey, 1); 5], NODES, IDS),
     balanced("seven by chance", "random", &[(OwnKey, 1); 7], NODES, IDS),
     balanced("two by source", "source", &[(OwnKey, 1); 2], &[], IDS),
+    balanced("three by source", "source", &[(OwnKey, 1); 3], &[], IDS),
     balanced("five by source", "source", &[(OwnKeyAndCache, 1); 5], &[], &[]),
     balanced("weighted three to one", "roundrobin", &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
     balanced("weighted five to one to one", "roundrobin", &[(OwnKey, 5), (OwnKey, 1), (OwnKey, 1)], NODES, IDS),
@@ -98,9 +100,14 @@ const ALL: &[Balanced] = &[
 ];
 
 /// What runs each time.
-const USUAL: [&str; 6] = [
+const USUAL: [&str; 11] = [
     "two in turn",
+    "three in turn",
     "five in turn",
+    "two by chance",
+    "three by chance",
+    "five by chance",
+    "three by source",
     "weighted three to one",
     "seven by chance",
     "a shared key in turn",
@@ -169,7 +176,31 @@ fn wrong(balanced: &Balanced) -> Option<String> {
     println!("{}: {accused:?}, {connections} connections, {seconds:.1} s", balanced.name);
     let is_found = balanced.found.is_empty() || diagnosis.findings.iter().any(|it| balanced.found.contains(&it.id.as_str()));
     let is_true = accused.iter().all(|id| balanced.found.contains(id) || balanced.beside.contains(id));
-    (!is_found || !is_true).then(|| format!("{}: {accused:?}\n{}", balanced.name, shown(&diagnosis)))
+    let nodes = diagnosis.nodes;
+    println!("    {nodes:?}");
+    let is_counted = are_counted(balanced, nodes);
+    (!is_found || !is_true || !is_counted).then(|| format!("{}: {accused:?}\n{}", balanced.name, shown(&diagnosis)))
+}
+
+/// Whether the number lies within its interval and the balancer's way is told, where nodes differ by their keys and each connection
+/// may reach another; otherwise that nothing wrong is said.
+fn are_counted(balanced: &Balanced, nodes: Option<BalancedNodes>) -> bool {
+    let count = balanced.nodes.len() as u32;
+    let is_alike = |(node, weight): &(Node, u8)| *weight == 1 && matches!(node, OwnKey | OwnKeyAndCache);
+    let is_plain = balanced.nodes.iter().all(is_alike);
+    let policy = match balanced.balance {
+        "roundrobin" | "static-rr" | "leastconn" => BalancingPolicy::InTurn,
+        "random" => BalancingPolicy::Random,
+        // From here, a balancer by source is one node.
+        _ => return nodes.is_none(),
+    };
+    match nodes {
+        None => !is_plain,
+        Some(nodes) => {
+            let is_within = nodes.low <= count && nodes.high.is_none_or(|high| count <= high);
+            is_within && (!is_plain || nodes.policy.is_none_or(|it| it == policy))
+        }
+    }
 }
 
 fn haproxy(lab: &Lab, balance: &str, nodes: Vec<(SocketAddr, u8)>) -> (Process, SocketAddr) {

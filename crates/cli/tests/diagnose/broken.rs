@@ -238,6 +238,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         experiments: Vec::new(),
         connections: 0,
         seconds: 0.0,
+        nodes: None,
         matrix: Vec::new(),
         figures: Vec::new(),
         warnings: document.warnings,

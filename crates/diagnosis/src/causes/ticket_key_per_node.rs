@@ -62,6 +62,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     else {
         return Vec::new();
     };
+    let of_none = nodes.len() == case.nodes.len();
     let confidence = match (case.is_one_name, are_named) {
         (true, true) => Confidence::Certain,
         (true, false) if !case.is_explained_otherwise(asked, &pairs) => Confidence::Likely,
@@ -71,13 +72,18 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
         [one] => {
             format!("{} has a ticket key of its own: others refuse its tickets, and it refuses theirs", case.list(&[*one]))
         }
+        nodes if of_none => format!("{} have a ticket key each, and refuse each other's tickets", case.list(nodes)),
         nodes => format!("{} do not have the ticket key of the others, which refuse their tickets", case.list(nodes)),
     };
     let cited = pairs.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]);
     let cited = cited.filter(|(from, to)| !case.offers(asked, *from, *to).is_empty()).take(CITED);
     let under =
-        format!("By {}: {} pairs of nodes refuse each other's sessions and accept their own", mechanism(asked), pairs.len());
+        format!("By {}: {} refuse each other's sessions and accept their own", mechanism(asked), of_pairs(pairs.len()));
     let evidence = std::iter::once(under).chain(cited.map(|pair| case.cite(asked, pair)));
     let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
     vec![FleetFinding { finding, nodes, reason: "another ticket key" }]
+}
+
+fn of_pairs(count: usize) -> String {
+    if count == 1 { "one pair of nodes".to_owned() } else { format!("{count} pairs of nodes") }
 }

@@ -2,10 +2,13 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_model::document::{Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy, Subject};
+use reprise_judge::{Nodes, Policy};
+use reprise_model::document::{
+    BalancedNodes, BalancingPolicy, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy, Subject,
+};
 use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
-use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
+use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};
@@ -66,10 +69,28 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         experiments: examination.runs.iter().map(record).collect(),
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
+        nodes: nodes(judgements),
         matrix,
         figures: if reached { whole_request::sentences(figures, &examined) } else { Vec::new() },
         warnings: warnings(examination),
     }
+}
+
+/// The nodes behind the address, by the mechanism that shows their number best.
+fn nodes(judgements: &[Judgement]) -> Option<BalancedNodes> {
+    let width = |nodes: &Nodes| nodes.high.unwrap_or(usize::MAX) - nodes.low;
+    let shown = judgements.iter().filter_map(|judgement| judgement.nodes);
+    shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none())).map(|nodes| BalancedNodes {
+        low: nodes.low as u32,
+        likely: nodes.likely as u32,
+        high: nodes.high.map(|high| high as u32),
+        policy: nodes.policy.map(|policy| match policy {
+            Policy::InTurn => BalancingPolicy::InTurn,
+            Policy::Random => BalancingPolicy::Random,
+            Policy::Weighted => BalancingPolicy::Weighted,
+            Policy::Sticky => BalancingPolicy::Sticky,
+        }),
+    })
 }
 
 fn not_reached(failure: Option<&Failure>) -> String {

@@ -70,6 +70,7 @@ impl Scene {
             unknown: 0.0,
             never_accepted: 0.0,
             nodes_in_turn: None,
+            nodes: None,
             observations,
         });
         self

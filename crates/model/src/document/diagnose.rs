@@ -72,6 +72,7 @@ impl Fleet {
             experiments: Vec::new(),
             connections: self.connections,
             seconds: self.seconds,
+            nodes: None,
             matrix: Vec::new(),
             figures: Vec::new(),
             warnings: self.warnings.clone(),
@@ -130,12 +131,43 @@ pub struct Diagnosis {
     pub connections: u32,
     /// How long it took.
     pub seconds: f64,
+    /// The nodes behind this one address, where what was seen shows that there are several; absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<BalancedNodes>,
     /// What each mechanism came to.
     pub matrix: Vec<MechanismRecord>,
     /// What connections cost, new and resumed, in sentences.
     pub figures: Vec<String>,
     /// What the reader should know before believing it: what was not tried, and why.
     pub warnings: Vec<String>,
+}
+
+/// Several nodes behind one address, as far as they can be told apart: those that share their sessions look like one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BalancedNodes {
+    /// At least so many (97.5 %).
+    pub low: u32,
+    /// The likeliest number.
+    pub likely: u32,
+    /// At most so many (97.5 %); null where it may be more than are told apart.
+    pub high: Option<u32>,
+    /// How the balancer chooses; null where that is open.
+    pub policy: Option<BalancingPolicy>,
+}
+
+named! {
+    /// How a balancer chooses the node of a connection.
+    pub enum BalancingPolicy {
+        /// One after the other.
+        InTurn = "in-turn",
+        /// Each as often, whatever came before.
+        Random = "random",
+        /// Some more often than others, in turn or at random.
+        Weighted = "weighted",
+        /// At random, and then the same again for a while.
+        Sticky = "sticky",
+    }
 }
 
 named! {

@@ -30,7 +30,9 @@ pub use comparison::{
     RatioChange,
 };
 pub use condition::{ConditionOutcome, ConditionRecord};
-pub use diagnose::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject};
+pub use diagnose::{
+    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject,
+};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use fleet::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
 pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use reprise_judge::{Cause, Conclusion, Judge};
+use reprise_judge::{Cause, Conclusion, Judge, Nodes};
 use reprise_model::{Asked, KeyName, Kind, Observation, Ticket};
 
 /// What shows where nothing is accepted.
@@ -22,6 +22,8 @@ pub struct Judgement {
     pub never_accepted: f64,
     /// How many nodes take turns, where that alone explains what was seen.
     pub nodes_in_turn: Option<usize>,
+    /// The nodes behind the address, where it is sure that there are several.
+    pub nodes: Option<Nodes>,
     /// The connections that it rests on, in the order of time.
     pub observations: Vec<Observation>,
 }
@@ -30,7 +32,15 @@ impl Judgement {
     /// What `judge` makes of `observations`, all of which it was told.
     pub fn new(asked: Asked, judge: &Judge, conclusions: Vec<Conclusion>, observations: Vec<Observation>) -> Self {
         let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
-        Self { asked, conclusions, unknown, never_accepted, nodes_in_turn: judge.nodes_in_turn(), observations }
+        Self {
+            asked,
+            conclusions,
+            unknown,
+            never_accepted,
+            nodes_in_turn: judge.nodes_in_turn(),
+            nodes: judge.nodes(),
+            observations,
+        }
     }
 
     /// What it says of this cause.

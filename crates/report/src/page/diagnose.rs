@@ -1,6 +1,8 @@
 //! What was found out about each target: the verdict, the findings, what each mechanism came to, and on request what was tried.
 
-use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
+use reprise_model::document::{
+    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity,
+};
 
 use super::conditions::conditions;
 use super::findings::{items, left_out};
@@ -65,7 +67,7 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let address = target.address.as_ref().map(|address| Fact::new("address", asked(address, &target.other_addresses)));
     let software = target.software.as_ref().map(|software| Fact::new("software", software));
     let resumed = (!target.matrix.is_empty()).then(|| Fact::new("resumed", resumed(&target.matrix)));
-    let facts: Vec<Fact> = address.into_iter().chain(software).chain(resumed).collect();
+    let facts: Vec<Fact> = address.into_iter().chain(software).chain(resumed).chain(target.nodes.map(behind)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
@@ -83,6 +85,24 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let Diagnosis { connections, seconds, .. } = target;
     blocks.push(Block::Aside(format!("{connections} connections in {seconds:.1} s")));
     blocks
+}
+
+/// "3 nodes, taken in turn"; "2 to 4 nodes, likely 3, taken at random".
+fn behind(nodes: BalancedNodes) -> Fact {
+    let BalancedNodes { low, likely, high, policy } = nodes;
+    let count = match high {
+        Some(high) if low == high => format!("{low} nodes"),
+        Some(high) => format!("{low} to {high} nodes, likely {likely}"),
+        None => format!("{low} nodes or more"),
+    };
+    let chosen = match policy {
+        Some(BalancingPolicy::InTurn) => ", taken in turn",
+        Some(BalancingPolicy::Random) => ", taken at random",
+        Some(BalancingPolicy::Weighted) => ", some taken more often than others",
+        Some(BalancingPolicy::Sticky) => ", taken at random and kept for a while",
+        None => "",
+    };
+    Fact::new("behind it", count + chosen)
 }
 
 /// Which address was asked, and how to ask the others of the name.

@@ -51,6 +51,7 @@ fn healthy(target: &str) -> Diagnosis {
         }],
         connections: 42,
         seconds: 1.25,
+        nodes: None,
         matrix: vec![
             MechanismRecord { asked: asked(Version::Tls12, Kind::Id), given: true, offered: 4, resumed: 1 },
             MechanismRecord { asked: asked(Version::Tls12, Kind::Ticket), given: false, offered: 0, resumed: 0 },
