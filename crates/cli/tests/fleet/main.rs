@@ -7,3 +7,4 @@ mod apart;
 mod examined;
 mod healthy;
 mod meanwhile;
+mod rollout;
