@@ -6,5 +6,6 @@ mod addresses;
 mod apart;
 mod examined;
 mod healthy;
+mod many;
 mod meanwhile;
 mod rollout;
