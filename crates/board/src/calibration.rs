@@ -8,7 +8,7 @@ use crate::image::{BoardStack, Cpu, Image, Optimization};
 use crate::keys::Key;
 
 /// The RP2040 report's board.
-const CLOCK_HZ: f64 = 133e6;
+pub(crate) const CLOCK_HZ: f64 = 133e6;
 
 /// An image that stands for what the RP2040 report's board ran, and what it took, in seconds.
 struct Reported {

@@ -32,6 +32,9 @@ pub struct BoardDocument {
     pub calibration: Option<BoardCalibration>,
     /// The ESP8266's CPU.
     pub esp8266: Option<Esp8266>,
+    /// Every figure that two reports published for real boards, and what it is here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedFigure>,
     /// What was left out, and why.
     pub left_out: Vec<String>,
     /// Whether Ctrl-C ended it; absent where it did not.
@@ -280,6 +283,9 @@ pub struct PhaseInstructions {
     pub handshake: u64,
     /// Request, response and close: what it shows as waiting, without the network.
     pub request: u64,
+    /// Round trips until the client could send its request, without TCP's.
+    #[serde(default)]
+    pub round_trips: u64,
 }
 
 /// How much more RSA-2048 saves than P-256.
@@ -293,6 +299,45 @@ pub struct KeyRatio {
     pub answer: ResponseMode,
     /// (new − reused) of RSA-2048 by that of P-256.
     pub ratio: f64,
+}
+
+/// A figure that was published for a real board.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct PublishedFigure {
+    /// Which: `esp8266-raw`, `rp2040-newer`, …
+    pub id: String,
+    /// The certificate's key, where it matters.
+    pub key: Option<Key>,
+    /// `ratio`, `s`, `ms` or `kB`.
+    pub unit: String,
+    /// As it was published.
+    pub published: f64,
+    /// As it is measured and modelled here.
+    pub measured: f64,
+    /// Measured against published: 0.1 is ten percent more.
+    pub error: f64,
+    /// Whether the two agree: within a quarter.
+    pub within: bool,
+    /// Whether the model was fitted on this figure: then it proves nothing.
+    pub fitted: bool,
+    /// What a request takes, new and reused, where the figure is their ratio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<RequestTime>,
+}
+
+/// What a request's time is made of, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RequestTime {
+    /// The server's CPU.
+    pub computing_ms: f64,
+    /// Round trips of the link.
+    pub waiting_ms: f64,
+    /// What remains: radio, framework, the client.
+    pub network_ms: f64,
 }
 
 impl BoardDocument {

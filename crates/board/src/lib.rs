@@ -24,6 +24,7 @@ mod keys;
 mod line;
 mod machine;
 mod measure;
+pub mod published;
 mod sizes;
 
 pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST, SUITES};

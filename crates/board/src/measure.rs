@@ -292,6 +292,7 @@ impl PhaseInstructions {
     fn add(&mut self, completed: &Completed) {
         self.handshake += completed.handshake.instructions;
         self.request += completed.application.instructions;
+        self.round_trips = completed.seen.round_trips;
     }
 
     /// Of both phases.
@@ -301,7 +302,7 @@ impl PhaseInstructions {
 
     fn mean(self, count: u32) -> Self {
         let count = u64::from(count.max(1));
-        Self { handshake: self.handshake / count, request: self.request / count }
+        Self { handshake: self.handshake / count, request: self.request / count, round_trips: self.round_trips }
     }
 }
 

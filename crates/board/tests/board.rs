@@ -4,9 +4,10 @@
 use std::sync::OnceLock;
 
 use reprise_board::document::Esp8266;
+use reprise_board::published::Measured;
 use reprise_board::{
     Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Optimization,
-    Qemu, Report, ResponseMode, SUITES, Setup, Slot, calibration, side_by_side,
+    Qemu, Report, ResponseMode, SUITES, Setup, Slot, calibration, published, side_by_side,
 };
 use reprise_connection::exchange::{Exchange, Reply, Silent};
 use reprise_engine::EcdhKeyShare;
@@ -351,6 +352,13 @@ fn the_esp8266_saves_as_much_more_with_rsa_as_reported() {
     for row in measured.ratios.iter().filter(|row| row.group == "x25519") {
         assert!((row.ratio / REPORTED - 1.0).abs() < 0.15, "{row:?}");
     }
+    // New against reused: one row is what the model was fitted on, two are predicted.
+    let figures =
+        published::published(&Measured { handshakes: &[], calibration: None, cache: None, esp8266: Some(&measured) });
+    let sums: Vec<_> = figures.iter().filter(|it| !it.times.is_empty()).collect();
+    assert_eq!(sums.iter().map(|it| it.fitted).collect::<Vec<_>>(), [true, false, false]);
+    assert!(sums[0].error.abs() < 0.01 && sums.iter().all(|it| it.within), "{sums:?}");
+    assert!(sums.iter().all(|it| (it.times[0].waiting_ms, it.times[1].waiting_ms) == (24.0, 18.0)), "{sums:?}");
 }
 
 #[test]

@@ -5,6 +5,9 @@ use reprise_board::{Key, ResponseMode};
 use reprise_model::Kind;
 
 use super::{Block, Page, source};
+
+mod published;
+
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
 use crate::table::{Rows, Table};
@@ -54,6 +57,9 @@ fn parts(document: &BoardDocument) -> Vec<Block> {
     parts.extend(document.cache.iter().flat_map(cache));
     parts.extend(document.calibration.iter().flat_map(|it| calibration(it, document)));
     parts.extend(document.esp8266.iter().flat_map(esp8266));
+    if !document.published.is_empty() {
+        parts.extend(published::published(&document.published));
+    }
     parts
 }
 
@@ -332,6 +338,7 @@ mod tests {
             witnesses: Vec::new(),
             calibration: None,
             esp8266: None,
+            published: Vec::new(),
             left_out: Vec::new(),
             interrupted: false,
             provenance: Provenance::default(),

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use reprise_board::document::{BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Requests, Witness};
+use reprise_board::published::Measured;
 use reprise_board::{
     BoardError, BoardStack, Cpu, Esp8266Case, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stop, calibration,
-    find_firmware, require, require_compiler, side_by_side,
+    find_firmware, published, require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
 use reprise_report::Document;
@@ -61,7 +62,7 @@ impl Plan {
         } else {
             let size = [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3];
             let size = size.map(|stack| Image::usual(Cpu::CortexM0, stack, Optimization::Size));
-            size.into_iter().chain(calibration::images()).collect()
+            size.into_iter().chain(calibration::images()).chain(published::images()).collect()
         };
         images.retain(chosen);
         images.sort_unstable();
@@ -139,15 +140,27 @@ impl Run<'_> {
         let images = self.plan.images.iter().map_while(|image| self.build(*image).transpose());
         let images: Vec<BuiltImage> = images.collect::<Result<_, _>>()?;
         let handshakes = self.handshakes(of_handshakes)?;
+        let calibration = calibration::calibrate(&handshakes);
+        let witnesses = self.witnesses(of_witnesses, &handshakes)?;
+        let requests = self.requests(of_requests)?;
+        let cache = if has_bearssl { self.cache()? } else { None };
+        let esp8266 = self.esp8266(of_esp8266)?;
+        let published = published::published(&Measured {
+            handshakes: &handshakes,
+            calibration: calibration.as_ref(),
+            cache: cache.as_ref(),
+            esp8266: esp8266.as_ref(),
+        });
         Ok(BoardDocument {
             schema: BoardDocument::SCHEMA.to_owned(),
             clock_hz: self.plan.clock_hz,
             images,
-            calibration: calibration::calibrate(&handshakes),
-            witnesses: self.witnesses(of_witnesses, &handshakes)?,
-            requests: self.requests(of_requests)?,
-            cache: if has_bearssl { self.cache()? } else { None },
-            esp8266: self.esp8266(of_esp8266)?,
+            calibration,
+            witnesses,
+            requests,
+            cache,
+            esp8266,
+            published,
             handshakes,
             left_out,
             interrupted: (self.stop)(),
