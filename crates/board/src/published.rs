@@ -16,7 +16,6 @@ use reprise_model::Kind;
 use crate::calibration;
 use crate::document::{BoardCalibration, BoardHandshake, CacheCost, Esp8266, Esp8266Requests, PublishedFigure, RequestTime};
 use crate::image::{BoardStack, Cpu, Image, Optimization};
-
 use crate::keys::Key;
 use crate::line::ResponseMode;
 

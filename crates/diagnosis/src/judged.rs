@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_judge::{Cause as Concluded, Conclusion, Confidence as Sureness};
+use reprise_judge::{Cause as Concluded, Conclusion, Confidence as Sureness, Nodes, Policy};
 use reprise_model::document::{Confidence, Finding};
 use reprise_model::{KeyName, Kind, Observation};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
@@ -108,8 +108,9 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
         Some(Concluded::Lifetime | Concluded::RefusedYoung | Concluded::Restart | Concluded::Rotation) => by_age(&offers),
         Some(_) => None,
     };
-    let turns = conclusion.filter(|it| it.cause == Concluded::NotShared).and(judgement.nodes_in_turn);
-    let turns = turns.map(|nodes| format!("{nodes} nodes taken in turn, each with its own state, explain all of it"));
+    let is_counted = |nodes: &Nodes| nodes.policy == Some(Policy::InTurn) && nodes.high == Some(nodes.low);
+    let turns = conclusion.filter(|it| it.cause == Concluded::NotShared).and(judgement.nodes).filter(is_counted);
+    let turns = turns.map(|nodes| format!("{} nodes taken in turn, each with its own state, explain it", nodes.low));
     let likelihood = conclusion.map_or_else(|| NOTHING_KNOWN.to_owned(), |it| odds(judgement, it));
     let is_open = conclusion.is_some_and(|it| it.confidence < Sureness::Certain);
     let others = judgement.conclusions.iter().filter(|other| conclusion.is_some_and(|it| it.cause != other.cause));

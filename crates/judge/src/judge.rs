@@ -1,14 +1,11 @@
 //! All hypotheses together: one sum over everything that may be the case.
 
-use std::collections::BTreeMap;
-
 use crate::attempt::{Attempt, Outcome, Seen};
 use crate::cause::{Cause, Causes};
 use crate::one_node::{KeyNames, OneNode};
 use crate::prior::{RESTART_RATES, RESTARTS, ROTATIONS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses, rotation_periods};
 use crate::restarts::Restarts;
 use crate::rotations::Rotations;
-use crate::route::Route;
 use crate::routed::Routed;
 use crate::unknown::{By, Unknown};
 
@@ -88,21 +85,6 @@ impl Judge {
         let sum: f64 = all.iter().map(|(_, weight)| *weight).sum();
         all.iter_mut().for_each(|(_, weight)| *weight /= sum);
         all
-    }
-
-    /// How many nodes take turns, where that alone explains that sessions are not shared.
-    pub fn nodes_in_turn(&self) -> Option<usize> {
-        const SURE: f64 = 0.99;
-        let posterior = self.posterior();
-        let routed = posterior.iter().skip(self.one_node.len()).zip(&self.routed);
-        let (mut all, mut by_count) = (0.0, BTreeMap::new());
-        for ((_, weight), routed) in routed.filter(|((causes, _), _)| causes.has(Cause::NotShared)) {
-            all += weight;
-            let turns = routed.hypothesis().route.as_ref().and_then(Route::nodes_in_turn);
-            *by_count.entry(turns).or_insert(0.0) += weight;
-        }
-        let (count, most) = by_count.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        count.filter(|_| most > SURE * all && all > SURE)
     }
 
     /// The odds of one of these causes: all hypotheses that have one against all that have none.

@@ -36,13 +36,6 @@ impl Route {
         Self { choice: Choice::ByChance { weights: weights.to_vec(), stays }, nodes: nodes.to_vec(), off: None, down: None }
     }
 
-    /// How many nodes take turns, each with what it remembers to itself; `None` where they do not.
-    pub(crate) fn nodes_in_turn(&self) -> Option<usize> {
-        let is_distinct = self.nodes.iter().enumerate().all(|(place, node)| usize::from(*node) == place);
-        let is_in_turn = matches!(self.choice, Choice::InTurn { jumps, .. } if jumps == 0.0);
-        (is_distinct && is_in_turn && self.down.is_none()).then_some(self.len())
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }

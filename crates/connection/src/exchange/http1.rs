@@ -6,11 +6,11 @@ mod chunk;
 use std::hash::{DefaultHasher, Hasher};
 use std::mem::{self, MaybeUninit};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use reprise_model::FaultName;
 
 use self::chunk::Chunk;
-use super::date::unix_seconds;
 use super::{Exchange, Reply};
 use crate::fault::{Detail, Fault};
 
@@ -302,6 +302,12 @@ fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u
     Ok(length)
 }
 
+/// The field Date in seconds since 1970 (RFC 9110 §5.6.7).
+fn unix_seconds(date: &[u8]) -> Option<u64> {
+    let date = httpdate::parse_http_date(std::str::from_utf8(date).ok()?).ok()?;
+    Some(date.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs())
+}
+
 /// The items of a list (RFC 9110 §5.6.1).
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
@@ -384,6 +390,19 @@ mod tests {
         let cut = received(&text[..text.len() - 1]).1;
         assert_eq!(cut, Reply::Begun, "{text:?}");
         exchange
+    }
+
+    #[test]
+    fn a_response_has_the_date_that_it_was_made_at() {
+        let date = |fields: &str| {
+            let mut exchange = asked().keeping_software();
+            exchange.receive(format!("HTTP/1.1 204 No Content\r\n{fields}\r\n").as_bytes()).unwrap();
+            exchange.date()
+        };
+        assert_eq!(date("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"), Some(784_111_777));
+        assert_eq!(date("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nAge: 0\r\n"), None);
+        assert_eq!(date("Date: yesterday\r\n"), None);
+        assert_eq!(date(""), None);
     }
 
     fn refused(text: &str) -> FaultName {

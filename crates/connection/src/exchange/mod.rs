@@ -2,7 +2,6 @@
 //! began in the clear, or nothing.
 
 mod application;
-mod date;
 mod http;
 mod http1;
 mod http2;

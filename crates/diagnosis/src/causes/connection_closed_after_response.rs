@@ -54,5 +54,5 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
 
 fn title(closed: usize, all: usize) -> String {
     let all = connections(all as u64);
-    format!("The server closes {closed} of {all} after the first response: no further request is possible on them")
+    format!("The server closes {closed} of {all} after the first response: no further request is possible")
 }

@@ -56,5 +56,10 @@ pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Opt
     let lifetimes: Vec<u32> =
         facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();
     let (shortest, longest) = (*lifetimes.iter().min()?, *lifetimes.iter().max()?);
-    Some((longest, format!("{} tickets, with lifetimes from {shortest} to {longest} s", lifetimes.len())))
+    let span = if shortest == longest {
+        format!("a lifetime of {longest} s")
+    } else {
+        format!("lifetimes from {shortest} to {longest} s")
+    };
+    Some((longest, format!("{} tickets, with {span}", lifetimes.len())))
 }

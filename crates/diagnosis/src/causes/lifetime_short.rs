@@ -53,8 +53,8 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
 
 /// Below, a client that comes back after a few minutes pays in full. nginx's own default is this.
 const SHORT_S: u32 = 300;
-/// Below, hardly a client comes back in time: nobody chooses that.
-const HARDLY_S: u32 = 60;
+/// Below, few clients come back in time.
+const VERY_SHORT_S: u32 = 60;
 
 fn title(judgement: &Judgement) -> String {
     let mechanism = mechanism(judgement.asked);
@@ -71,7 +71,7 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
             stated_lifetimes(examined, version).filter(|(longest, _)| (1..SHORT_S).contains(longest))?;
         let title = format!("{version} tickets last {longest} s: a client that returns later makes a full handshake");
         let found = |severity| CAUSE.finding(severity, Confidence::Certain, title).because([evidence]);
-        Some(if longest < HARDLY_S { found(Severity::Risk) } else { found(Severity::Note).by_design() })
+        Some(if longest < VERY_SHORT_S { found(Severity::Risk) } else { found(Severity::Note).by_design() })
     });
     let resumes = examined.runs("patience").filter(|run| examined.always_resumes(run.asked));
     found.extend(resumes.filter_map(of_what_was_seen));

@@ -69,7 +69,6 @@ impl Scene {
             conclusions,
             unknown: 0.0,
             never_accepted: 0.0,
-            nodes_in_turn: None,
             nodes: None,
             observations,
         });

@@ -20,8 +20,6 @@ pub struct Judgement {
     pub unknown: f64,
     /// The odds that no session is accepted, as far as it looked: one that is refused until it is older looks the same.
     pub never_accepted: f64,
-    /// How many nodes take turns, where that alone explains what was seen.
-    pub nodes_in_turn: Option<usize>,
     /// The nodes behind the address, where it is sure that there are several.
     pub nodes: Option<Nodes>,
     /// The connections that it rests on, in the order of time.
@@ -32,15 +30,7 @@ impl Judgement {
     /// What `judge` makes of `observations`, all of which it was told.
     pub fn new(asked: Asked, judge: &Judge, conclusions: Vec<Conclusion>, observations: Vec<Observation>) -> Self {
         let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
-        Self {
-            asked,
-            conclusions,
-            unknown,
-            never_accepted,
-            nodes_in_turn: judge.nodes_in_turn(),
-            nodes: judge.nodes(),
-            observations,
-        }
+        Self { asked, conclusions, unknown, never_accepted, nodes: judge.nodes(), observations }
     }
 
     /// What it says of this cause.

@@ -510,6 +510,26 @@ fn both_sides_of_each_protocol_understand_each_other() {
     }
 }
 
+proptest! {
+    #[test]
+    fn no_client_makes_the_servers_side_panic(
+        which in 0..8_usize, is_under_tls: bool, pieces in proptest::collection::vec(client_piece(), 0..12),
+    ) {
+        let mut heard = pieces.concat();
+        while let Ok(Some(_)) = StartTls::ALL[which].reply(&mut heard, is_under_tls) {}
+    }
+}
+
+/// Messages of clients, bytes of none, and LDAP with any operation.
+fn client_piece() -> impl Strategy<Value = Vec<u8>> {
+    let known: Vec<Vec<u8>> = scripts().into_iter().flat_map(|script| script.turns).map(|(_, said)| said).collect();
+    prop_oneof![
+        3 => proptest::sample::select(known),
+        1 => proptest::collection::vec(any::<u8>(), 0..40),
+        1 => any::<u8>().prop_map(|operation| vec![0x30, 5, 2, 1, 1, operation, 0]),
+    ]
+}
+
 #[test]
 fn a_client_of_another_protocol_is_unexpected() {
     let hello = [22, 3, 1, 0, 200, 1];

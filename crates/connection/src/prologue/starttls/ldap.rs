@@ -86,7 +86,7 @@ fn refusal(message: &[u8], code: u8) -> ServerReply {
         None | Some((_, UNBIND_REQUEST)) => ServerReply::close(b""),
         Some((number, SEARCH_REQUEST)) => ServerReply::Say(result(number, SEARCH_RESULT_DONE, code)),
         // Each other response has the number after its request's, and is constructed.
-        Some((number, tag)) => ServerReply::Say(result(number, (tag | CONSTRUCTED) + 1, code)),
+        Some((number, tag)) => ServerReply::Say(result(number, (tag | CONSTRUCTED).wrapping_add(1), code)),
     }
 }
 

@@ -122,8 +122,7 @@ fn why(id: &str) -> &'static str {
         "esp8266-wait-reused" => "one request of a browser, read off once, on a link that is not modelled.",
         "rp2040-faster" => {
             "the report's own seconds do not have it for RSA: twice by the version and 1.5 times by -O3 would be 3, and 2.6 s to 1.3 s is 2. \
-             Nor is it the flash cache: -Os would have to wait for flash 42 % of the time that -O3 computes, and -O3 never; but eight \
-             functions of 1.3 kB together have 81 % of its instructions, and that cache has 16 kB."
+             Nor is it the flash cache: the few functions that have most of the instructions are smaller together than its 16 kB."
         }
         "rp2040-newer" => {
             "the report says twice for both keys. They are further apart here, RSA below and the curve above. The board's own version and \
