@@ -49,7 +49,7 @@ fn client(address: &str, options: &[&str], said: &[u8]) {
 }
 
 #[test]
-fn every_library_serves_under_address_and_undefined_behaviour_sanitizers() {
+fn every_library_serves_under_sanitizers() {
     for library in LIBRARIES {
         let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };
         let Some(program) = build(library, "address,undefined", &[tickets]) else { return };
@@ -70,7 +70,7 @@ fn every_library_serves_under_address_and_undefined_behaviour_sanitizers() {
 
 /// Requests with long cookies on one connection, bodies of several records, twenty requests at once.
 #[test]
-fn every_library_keeps_connections_and_answers_pipelined_requests() {
+fn every_library_answers_pipelined_requests() {
     require!("curl");
     for library in LIBRARIES {
         let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };

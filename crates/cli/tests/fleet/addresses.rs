@@ -4,17 +4,13 @@ use std::net::{SocketAddr, TcpListener};
 
 use reprise_harness::Lab;
 use reprise_lab::KeyKind;
-use reprise_servers::{Nginx, NginxConfig, RealServer, missing};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 
 use crate::apart::nginx;
 use crate::examined::{Examined, Prepared, addresses, examine, prepared, prepared_for};
 
 /// One nginx at both families of the loopback, with a key of its own at the second address of IPv4.
-fn examined_at(resolve: &str) -> Option<Examined> {
-    if let Some(not_run) = missing("nginx") {
-        not_run.announce();
-        return None;
-    }
+fn examined_at(resolve: &str) -> Examined {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let mut config = nginx(&identity, 0);
@@ -32,12 +28,13 @@ fn examined_at(resolve: &str) -> Option<Examined> {
     let node = Nginx::start(NginxConfig { port: None, ..config }).unwrap();
     let target = format!("localhost:{}", node.address().port());
     let prepared = prepared_for(&lab, [target], &format!("--all-addresses {resolve}"));
-    Some(prepared.run_to_its_end())
+    prepared.run_to_its_end()
 }
 
 #[test]
 fn addresses_of_both_families_are_nodes_of_one_name() {
-    let Some(examined) = examined_at("--resolve 127.0.0.1 --resolve ::1 --resolve 127.0.0.1") else { return };
+    reprise_servers::require!("nginx");
+    let examined = examined_at("--resolve 127.0.0.1 --resolve ::1 --resolve 127.0.0.1");
     examined.assert_healthy(2);
     let addresses: Vec<&str> = examined.fleet().nodes.iter().filter_map(|it| it.address.as_deref()).collect();
     assert!(addresses[0].starts_with("127.0.0.1:") && addresses[1].starts_with("[::1]:"), "{addresses:?}");
@@ -45,7 +42,8 @@ fn addresses_of_both_families_are_nodes_of_one_name() {
 
 #[test]
 fn an_address_with_a_key_of_its_own_stands_apart() {
-    let Some(examined) = examined_at("--resolve 127.0.0.1 --resolve ::1 --resolve 127.0.0.2") else { return };
+    reprise_servers::require!("nginx");
+    let examined = examined_at("--resolve 127.0.0.1 --resolve ::1 --resolve 127.0.0.2");
     assert_eq!((examined.blamed(), examined.group_sizes()), (vec!["ticket-key-per-node"], vec![2, 1]), "{}", examined.page);
 }
 
@@ -59,9 +57,7 @@ fn nowhere() -> (TcpListener, SocketAddr) {
 /// A balancer would send connections there all the same.
 #[test]
 fn a_node_that_is_not_reached_is_down_and_shares_nothing() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = [0, 0].map(|key| Nginx::start(nginx(&identity, key)).unwrap());

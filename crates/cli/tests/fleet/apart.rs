@@ -3,9 +3,7 @@
 use reprise_harness::Lab;
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::Confidence;
-use reprise_servers::{
-    ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, missing,
-};
+use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 
 use crate::examined::{Examined, SHARED_KEY, addresses, examine};
 use crate::healthy::haproxy_keys;
@@ -23,16 +21,9 @@ fn start(configs: Vec<NginxConfig>) -> Vec<Nginx> {
     configs.into_iter().map(|config| Nginx::start(config).unwrap()).collect()
 }
 
-/// One program that is not installed.
-fn lacks(program: &str) -> bool {
-    missing(program).map(|not_run| not_run.announce()).is_some()
-}
-
 #[test]
 fn two_nginx_with_a_key_each() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 1)]);
@@ -48,9 +39,7 @@ fn two_nginx_with_a_key_each() {
 
 #[test]
 fn six_of_eight_nginx_share() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = start([0, 0, 1, 0, 0, 2, 0, 0].map(|key| nginx(&identity, key)).into());
@@ -71,9 +60,7 @@ fn six_of_eight_nginx_share() {
 
 #[test]
 fn haproxy_with_keys_of_its_own_beside_two_that_share() {
-    if lacks("haproxy") {
-        return;
-    }
+    reprise_servers::require!("haproxy");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let start = |byte: u8| {
@@ -89,9 +76,7 @@ fn haproxy_with_keys_of_its_own_beside_two_that_share() {
 /// Their tickets name no key.
 #[test]
 fn two_go_with_a_key_each() {
-    if lacks("go") {
-        return;
-    }
+    reprise_servers::require!("go");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let program = GoProgram::build().unwrap();
@@ -103,9 +88,7 @@ fn two_go_with_a_key_each() {
 
 #[test]
 fn nodes_of_different_certificates_under_one_key() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nodes = start((0..2).map(|_| nginx(&lab.identity(KeyKind::P256), 0)).collect());
     let examined = examine(&lab, &addresses(&nodes), "");
@@ -114,9 +97,7 @@ fn nodes_of_different_certificates_under_one_key() {
 
 #[test]
 fn a_node_without_tls13() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let older = NginxConfig { versions: Versions::Tls12, ..nginx(&identity, 0) };
@@ -127,9 +108,7 @@ fn a_node_without_tls13() {
 
 #[test]
 fn a_node_that_asks_for_client_certificates() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let ca = reprise_lab::Authority::new().unwrap();
@@ -142,7 +121,8 @@ fn a_node_that_asks_for_client_certificates() {
 /// Under one key: Go takes no ticket that is older than seven days.
 #[test]
 fn a_clock_that_is_eight_days_ahead() {
-    let Some(examined) = go_ahead_by("8 * 24 * time.Hour") else { return };
+    reprise_servers::require!("go");
+    let examined = go_ahead_by("8 * 24 * time.Hour");
     assert_eq!(examined.blamed(), ["clock-skew"], "{}", examined.page);
     assert!(examined.page.contains("691200 s ahead") || examined.page.contains("691199 s ahead"), "{}", examined.page);
 }
@@ -150,16 +130,14 @@ fn a_clock_that_is_eight_days_ahead() {
 /// Nothing is refused for it.
 #[test]
 fn a_clock_that_is_ten_seconds_ahead_is_a_note() {
-    let Some(examined) = go_ahead_by("10 * time.Second") else { return };
+    reprise_servers::require!("go");
+    let examined = go_ahead_by("10 * time.Second");
     let found: Vec<&str> = examined.fleet().findings.iter().map(|it| it.id.as_str()).collect();
     assert_eq!((found, examined.blamed(), examined.code), (vec!["clock-skew"], vec![], 0), "{}", examined.page);
 }
 
 /// Three Go that share their key, of which one's clock is wrong.
-fn go_ahead_by(duration: &str) -> Option<Examined> {
-    if lacks("go") {
-        return None;
-    }
+fn go_ahead_by(duration: &str) -> Examined {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = ["0", "0", duration].map(|duration| {
@@ -167,15 +145,13 @@ fn go_ahead_by(duration: &str) -> Option<Examined> {
         let program = GoProgram::build_with(&[keys, format!("ahead = {duration}")]).unwrap();
         Go::start(&program, GoConfig::new(identity.clone())).unwrap()
     });
-    Some(examine(&lab, &addresses(&nodes), ""))
+    examine(&lab, &addresses(&nodes), "")
 }
 
 /// One has the new key and the old one, the other the old one alone.
 #[test]
 fn a_key_that_has_not_reached_a_node() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let mut ahead = nginx(&identity, 1);
@@ -188,9 +164,7 @@ fn a_key_that_has_not_reached_a_node() {
 
 #[test]
 fn caches_of_ids_per_node() {
-    if lacks("nginx") {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let node = || NginxConfig {

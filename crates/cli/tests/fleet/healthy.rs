@@ -66,9 +66,7 @@ fn some_go(identity: &Identity, count: usize) -> Vec<Go> {
 
 #[test]
 fn eight_nginx_that_share_their_key() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nodes = some_nginx(&lab.identity(KeyKind::P256), 8);
     let examined = examine(&lab, &addresses(&nodes), "");
@@ -82,9 +80,7 @@ fn eight_nginx_that_share_their_key() {
 
 #[test]
 fn three_haproxy_that_share_their_keys() {
-    if let Some(not_run) = missing("haproxy") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("haproxy");
     let lab = Lab::new();
     let nodes = some_haproxy(&lab, &lab.identity(KeyKind::P256), 3);
     examine(&lab, &addresses(&nodes), "").assert_healthy(3);
@@ -92,9 +88,7 @@ fn three_haproxy_that_share_their_keys() {
 
 #[test]
 fn two_apache_that_share_their_key() {
-    if let Some(not_run) = missing("apache2") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("apache2");
     let lab = Lab::new();
     let nodes = some_apache(&lab.identity(KeyKind::P256), 2);
     examine(&lab, &addresses(&nodes), "").assert_healthy(2);
@@ -102,9 +96,7 @@ fn two_apache_that_share_their_key() {
 
 #[test]
 fn five_go_that_share_their_key() {
-    if let Some(not_run) = missing("go") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("go");
     let lab = Lab::new();
     let nodes = some_go(&lab.identity(KeyKind::P256), 5);
     examine(&lab, &addresses(&nodes), "").assert_healthy(5);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reprise_harness::Lab;
 use reprise_lab::KeyKind;
-use reprise_servers::{Nginx, NginxConfig, RealServer, missing};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 
 use crate::apart::nginx;
 use crate::examined::prepared_for;
@@ -15,9 +15,7 @@ const SCREEN: usize = 40;
 /// Each nginx is as many nodes as it has addresses.
 #[test]
 fn five_hundred_nodes_are_a_page_that_fits_a_screen() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let start = |key| {

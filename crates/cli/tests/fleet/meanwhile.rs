@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use reprise_harness::{DEADLINE, Lab};
 use reprise_lab::{Identity, KeyKind};
-use reprise_servers::{Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer, missing};
+use reprise_servers::{Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::examined::{Examined, SHARED_KEY, addresses, prepared, read};
@@ -24,10 +24,6 @@ fn examined_while<S: RealServer>(lab: &Lab, mut nodes: Vec<S>, happens: impl FnO
 
 fn hang_up(server: &impl RealServer) {
     kill_process(Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap(), Signal::HUP).unwrap();
-}
-
-fn is_nginx_missing() -> bool {
-    missing("nginx").map(|not_run| not_run.announce()).is_some()
 }
 
 /// Its key is made at its start.
@@ -52,9 +48,7 @@ fn assert_reload_is_seen(examined: &Examined) {
 
 #[test]
 fn a_reload_of_nginx_that_loses_keys_is_seen() {
-    if is_nginx_missing() {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = (0..2).map(|_| Nginx::start(with_a_key_of_its_own(&identity)).unwrap()).collect();
@@ -64,9 +58,7 @@ fn a_reload_of_nginx_that_loses_keys_is_seen() {
 /// Its tickets name no key.
 #[test]
 fn a_reload_of_go_that_loses_keys_is_seen() {
-    if let Some(not_run) = missing("go") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("go");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let program = GoProgram::build_with(&["rebuildOnHangup(config)".to_owned()]).unwrap();
@@ -76,9 +68,7 @@ fn a_reload_of_go_that_loses_keys_is_seen() {
 
 #[test]
 fn a_restart_that_loses_keys_is_seen() {
-    if is_nginx_missing() {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let nodes = (0..2).map(|_| Nginx::start(with_a_key_of_its_own(&identity)).unwrap()).collect();
@@ -93,10 +83,8 @@ fn a_restart_that_loses_keys_is_seen() {
 }
 
 #[test]
-fn a_key_that_is_replaced_everywhere_without_the_old_one_is_seen() {
-    if is_nginx_missing() {
-        return;
-    }
+fn a_key_replaced_without_the_old_one_is_seen() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let key = lab.file("ticket.key", SHARED_KEY);
@@ -111,9 +99,7 @@ fn a_key_that_is_replaced_everywhere_without_the_old_one_is_seen() {
 
 #[test]
 fn a_key_that_reaches_a_node_late_is_seen() {
-    if is_nginx_missing() {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let [old, new] = [("old.key", SHARED_KEY), ("new.key", NEW_KEY)].map(|(name, key)| lab.file(name, key));
@@ -128,9 +114,7 @@ fn a_key_that_reaches_a_node_late_is_seen() {
 
 #[test]
 fn a_node_that_dies_is_down() {
-    if is_nginx_missing() {
-        return;
-    }
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let key = lab.file("ticket.key", SHARED_KEY);

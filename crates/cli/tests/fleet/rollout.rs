@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use reprise_harness::Lab;
 use reprise_lab::KeyKind;
-use reprise_servers::{Nginx, RealServer, missing};
+use reprise_servers::{Nginx, RealServer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -99,9 +99,7 @@ fn step() -> Value {
 
 #[test]
 fn the_workflow_fails_where_containers_do_not_share() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx");
     let step = step();
     assert_eq!(step["shell"], "bash");
     for shares in [true, false] {
@@ -133,9 +131,7 @@ fn known<T: DeserializeOwned + Serialize>(manifest: &Value) -> T {
 
 #[test]
 fn the_job_fails_where_pods_do_not_share() {
-    if let Some(not_run) = missing("nginx") {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx");
     for shares in [true, false] {
         let lab = Lab::new();
         let nodes = fleet(&lab, shares);
