@@ -162,7 +162,7 @@ static uint16_t read_head(reprise_http *http, uint32_t body_max)
     reprise_http_request *request = &http->request;
     const char *at = http->input, *end = at + http->head, *line = at;
     size_t len = 0;
-    bool has_length = false, close = false, keep = false;
+    bool has_length = false, close = false;
     next_line(&at, end, &line, &len);
     uint16_t status = is_text(line, len) ? read_request_line(http, http->input, len) : 400;
     request->headers = at;
@@ -177,7 +177,6 @@ static uint16_t read_head(reprise_http *http, uint32_t body_max)
         size_t value_len = trim(&value, len - name - 1);
         if (is_word(line, name, "connection")) {
             close |= lists(value, value_len, "close");
-            keep |= lists(value, value_len, "keep-alive");
         } else if (is_word(line, name, "transfer-encoding")) {
             status = 411; /* RFC 9112 section 6.3: a body without a length may be refused */
         } else if (is_word(line, name, "content-length")) {
@@ -191,7 +190,7 @@ static uint16_t read_head(reprise_http *http, uint32_t body_max)
             http->expects = !http->close && is_word(value, value_len, "100-continue");
         }
     }
-    http->close = close || (http->close && !keep);
+    http->close |= close;
     return status == 0 && (http->left > body_max || http->left == UINT32_MAX) ? 413 : status;
 }
 
@@ -208,7 +207,7 @@ static uint16_t read_request_line(reprise_http *http, char *line, size_t len)
     http->request.method = line;
     http->request.path = path;
     http->is_head = strcmp(line, "HEAD") == 0;
-    /* HTTP/1.0 closes unless told otherwise. */
+    /* RFC 9112 appendix C.2.2: a client of HTTP/1.0 may take a connection for kept only if it is told so. It is not. */
     http->close = version[7] == '0';
     return memcmp(version, "HTTP/1.", 7) == 0 ? 0 : 505;
 }

@@ -78,7 +78,7 @@ int main(void)
     expect("HEAD / HTTP/1.1\r\nConnection: CLOSE\r\n\r\n", "200 HEAD /, close");
     expect("PUT /a HTTP/1.1\r\nCOOKIE:\t a=b; c \t\r\nCookie: no\r\n\r\n", "200 PUT /a cookie=a=b; c, ");
     expect("GET / HTTP/1.0\r\n\r\n", "200 GET /, close");
-    expect("GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", "200 GET /, ");
+    expect("GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", "200 GET /, close");
     /* Pipelined, with empty lines between. */
     expect("GET / HTTP/1.1\r\n\r\n\r\nGET /b HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nConnection:close\r\n\r\nGET /c",
            "200 GET /, 200 GET /b, 200 GET /, close");
@@ -112,7 +112,7 @@ int main(void)
     expect("GET / HTTP/1.1\r\nConnection: close, TE\r\n\r\n", "200 GET /, close");
     expect("GET / HTTP/1.1\r\nConnection: TE\t, close \r\nConnection: keep-alive\r\n\r\n", "200 GET /, close");
     expect("GET / HTTP/1.1\r\nConnection: closed, TE,\r\n\r\n", "200 GET /, ");
-    expect("GET / HTTP/1.0\r\nConnection: TE, Keep-Alive\r\n\r\n", "200 GET /, ");
+    expect("GET / HTTP/1.0\r\nConnection: TE, Keep-Alive\r\n\r\n", "200 GET /, close");
     expect("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", "200 GET /, close");
 
     /* A body of several buffers, and heads that are longer than one. */
