@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;
 
-use super::shared::SHARE_KEYS;
+use super::shared::{SHARE_KEYS, parted_title};
 use super::{Cause, JudgedRule, node_certificate_differs};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -44,8 +44,5 @@ finding gives in time.",
 };
 
 fn title(judgement: &Judgement) -> String {
-    match judgement.offers().all(|seen| seen.is_refusal()) {
-        true => format!("{} tickets are refused, as by nodes that take turns", judgement.asked.tls),
-        false => format!("{} tickets are accepted only sometimes", judgement.asked.tls),
-    }
+    parted_title(judgement, "tickets")
 }

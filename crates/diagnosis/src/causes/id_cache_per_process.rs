@@ -7,6 +7,7 @@ use reprise_probe::diagnose::Judgement;
 
 use reprise_probe::fleet::MECHANISMS;
 
+use super::shared::parted_title;
 use super::{Cause, JudgedRule, Rule, fix};
 use crate::fleet::{FleetCase, FleetFinding};
 
@@ -88,5 +89,5 @@ fn title(judgement: &Judgement) -> String {
         Kind::Ticket => "tickets that name a session in a cache",
         _ => "session IDs",
     };
-    format!("{} {sessions} are accepted only sometimes", judgement.asked.tls)
+    parted_title(judgement, sessions)
 }

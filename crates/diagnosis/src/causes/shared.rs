@@ -1,6 +1,17 @@
-//! What fixes more causes than one.
+//! What more causes than one say, and what fixes them.
+
+use reprise_probe::diagnose::Judgement;
 
 use super::{Fix, client_fix, fix};
+
+/// The title where nodes that do not share explain what became of these sessions. Where all were refused, others may explain it too.
+pub(super) fn parted_title(judgement: &Judgement, sessions: &str) -> String {
+    let version = judgement.asked.tls;
+    match judgement.offers().all(|seen| seen.is_refusal()) {
+        true => format!("{version} {sessions} are refused, as by nodes that take turns"),
+        false => format!("{version} {sessions} are accepted only sometimes"),
+    }
+}
 
 /// Ticket keys that all nodes share and that outlive a process.
 pub(super) const SHARE_KEYS: &[Fix] = &[
