@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use reprise_judge::{Answer, Budget, Conclusion, Examination, Request};
 
-use self::score::{Score, Verdict};
+use self::score::{Score, Spent, Verdict};
 use self::world::{Connected, World};
 
 #[derive(Args)]
@@ -115,25 +115,24 @@ fn examine_all(arguments: &JudgeArguments) -> anyhow::Result<Score> {
 
 /// Examines one simulated server.
 fn examine(world: &mut World, arguments: &JudgeArguments) -> Verdict {
-    let mut judging = Duration::ZERO;
-    let began = Instant::now();
-    let mut examination = Examination::new(arguments.budget());
-    judging += began.elapsed();
-    loop {
-        let began = Instant::now();
-        let request = examination.next_request();
-        judging += began.elapsed();
-        let Some(request) = request else { break };
+    let mut spent = Spent::default();
+    let mut examination = timed(&mut spent.choosing, || Examination::new(arguments.budget()));
+    while let Some(request) = timed(&mut spent.choosing, || examination.next_request()) {
         let answer = world.connect(request.offer, request.variation.name(), request.after);
         if arguments.connections_too {
             println!("{request:?} {answer:?}");
         }
-        let began = Instant::now();
-        tell(&mut examination, request, &answer);
-        judging += began.elapsed();
+        timed(&mut spent.weighing, || tell(&mut examination, request, &answer));
     }
     let conclusions = examination.conclusions();
-    Verdict::new(world, &examination, &conclusions, judging)
+    Verdict::new(world, &examination, &conclusions, spent)
+}
+
+fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let done = work();
+    *spent += began.elapsed();
+    done
 }
 
 fn tell(examination: &mut Examination, request: Request, answer: &Connected) {

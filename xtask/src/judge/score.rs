@@ -18,11 +18,11 @@ pub(crate) struct Verdict {
     needed: Vec<(&'static str, bool)>,
     connections: usize,
     seconds: f64,
-    judging: Duration,
+    spent: Spent,
 }
 
 impl Verdict {
-    pub(crate) fn new(world: &World, examination: &Examination, said: &[Conclusion], judging: Duration) -> Self {
+    pub(crate) fn new(world: &World, examination: &Examination, said: &[Conclusion], spent: Spent) -> Self {
         let spec = &world.spec;
         let is_right = |it: &Conclusion| spec.right.iter().any(|group| group.contains(&it.cause.slug()));
         let is_found =
@@ -35,7 +35,7 @@ impl Verdict {
             needed: needed.iter().map(|group| (group[0], is_found(group))).collect(),
             connections: examination.connections(),
             seconds: examination.seconds(),
-            judging,
+            spent,
         }
     }
 
@@ -78,7 +78,7 @@ pub(crate) struct Score {
     families: BTreeMap<&'static str, Counts>,
     /// Of conclusions by the tenfold of their odds: how many, and how many right.
     odds: BTreeMap<i32, (usize, usize)>,
-    judging: Duration,
+    spent: Spent,
 }
 
 #[derive(Default)]
@@ -98,6 +98,20 @@ const FALSE_LIKELY: f64 = 1.0 / 300.0;
 const FOUND: f64 = 0.92;
 const MEDIAN_CONNECTIONS: usize = 45;
 
+/// The time that the judge itself took.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub(crate) weighing: Duration,
+    pub(crate) choosing: Duration,
+}
+
+impl Spent {
+    fn add(&mut self, other: Self) {
+        self.weighing += other.weighing;
+        self.choosing += other.choosing;
+    }
+}
+
 impl Score {
     pub(crate) fn add(&mut self, verdict: &Verdict) {
         let counts = self.families.entry(verdict.family).or_default();
@@ -115,7 +129,7 @@ impl Score {
             }
         }
         counts.connections.push(verdict.connections);
-        self.judging += verdict.judging;
+        self.spent.add(verdict.spent);
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -127,7 +141,7 @@ impl Score {
             let own = self.odds.entry(tenfold).or_default();
             *own = (own.0 + said, own.1 + right);
         }
-        self.judging += other.judging;
+        self.spent.add(other.spent);
     }
 
     /// Of all servers but those outside the hypotheses.
@@ -154,11 +168,14 @@ impl Score {
             let range = if *tenfold >= 6 { "over 10^6".to_owned() } else { format!("10^{tenfold} to 10^{}", tenfold + 1) };
             println!("{range:24} {said:>6} {:>13.1}%", 100.0 * *right as f64 / *said as f64);
         }
+        let worlds: usize = self.families.values().map(|it| it.worlds).sum();
+        let connections: usize = self.families.values().flat_map(|it| &it.connections).sum();
+        let Spent { weighing, choosing } = self.spent;
         println!(
-            "\njudging: {:.3} s a server, {:.2} ms a connection",
-            self.judging.as_secs_f64() / self.families.values().map(|it| it.worlds).sum::<usize>().max(1) as f64,
-            1e3 * self.judging.as_secs_f64()
-                / self.families.values().flat_map(|it| &it.connections).sum::<usize>().max(1) as f64,
+            "\njudging: {:.3} s a server; {:.2} ms to weigh a connection under all hypotheses, {:.2} ms to choose the next",
+            (weighing + choosing).as_secs_f64() / worlds.max(1) as f64,
+            1e3 * weighing.as_secs_f64() / connections.max(1) as f64,
+            1e3 * choosing.as_secs_f64() / connections.max(1) as f64,
         );
     }
 

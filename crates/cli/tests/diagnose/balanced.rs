@@ -1,4 +1,5 @@
-//! Several nginx nodes behind HAProxy in TCP mode, balanced in every way that it knows: what is said of them is true.
+//! Several nginx nodes behind HAProxy in TCP mode or a stream of nginx, balanced in every way that they know: what is said of them is
+//! true.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -6,7 +7,7 @@ use std::process::Command;
 
 use reprise_lab::{KeyKind, Versions};
 use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, DiagnoseDocument, Diagnosis, Severity};
-use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache, missing};
+use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache};
 
 use crate::broken::shown;
 use reprise_harness::{Lab, Reprise};
@@ -35,7 +36,7 @@ use Node::{Down, Nothing, OnlyTls12, OwnCache, OwnKey, OwnKeyAndCache, SharedKey
 /// A balanced service, and what may be said of it.
 struct Balanced {
     name: &'static str,
-    balance: &'static str,
+    balancer: Balancer,
     /// Each with its weight.
     nodes: &'static [(Node, u8)],
     /// One of these has to be found; none where nothing is wrong.
@@ -43,6 +44,17 @@ struct Balanced {
     /// These may be found beside it, likely or certain.
     beside: &'static [&'static str],
 }
+
+/// What stands before the nodes, and how it chooses one.
+#[derive(Clone, Copy)]
+enum Balancer {
+    /// The word behind `balance`.
+    Haproxy(&'static str),
+    /// The directive of the `upstream` block, and the number of workers, each of which counts for itself.
+    Nginx(&'static str, u8),
+}
+
+use Balancer::{Haproxy, Nginx as Stream};
 
 const NODES: &[&str] = &["hidden-nodes"];
 /// A node without a cache gives IDs and accepts none.
@@ -54,53 +66,81 @@ const DOWN_AND_NODES: &[&str] = &["hidden-nodes", "id-never-accepted", "id-cache
 
 const fn balanced(
     name: &'static str,
-    balance: &'static str,
+    balancer: Balancer,
     nodes: &'static [(Node, u8)],
     found: &'static [&'static str],
     beside: &'static [&'static str],
 ) -> Balanced {
-    Balanced { name, balance, nodes, found, beside }
+    Balanced { name, balancer, nodes, found, beside }
 }
 
 const ALL: &[Balanced] = &[
-    balanced("two in turn", "roundrobin", &[(OwnKey, 1); 2], NODES, IDS),
-    balanced("three in turn", "roundrobin", &[(OwnKey, 1); 3], NODES, IDS),
-    balanced("four in turn", "roundrobin", &[(OwnKey, 1); 4], NODES, IDS),
-    balanced("five in turn", "roundrobin", &[(OwnKey, 1); 5], NODES, IDS),
-    balanced("seven in turn", "roundrobin", &[(OwnKey, 1); 7], NODES, IDS),
-    balanced("two in fixed turn", "static-rr", &[(OwnKey, 1); 2], NODES, IDS),
-    balanced("three in fixed turn", "static-rr", &[(OwnKey, 1); 3], NODES, IDS),
-    balanced("two by least connections", "leastconn", &[(OwnKey, 1); 2], NODES, IDS),
-    balanced("three by least connections", "leastconn", &[(OwnKey, 1); 3], NODES, IDS),
-    balanced("two by chance", "random", &[(OwnKey, 1); 2], NODES, IDS),
-    balanced("three by chance", "random", &[(OwnKey, 1); 3], NODES, IDS),
-    balanced("four by chance", "random", &[(OwnKey, 1); 4], NODES, IDS),
-    balanced("five by chance", "random", &[(OwnKey, 1); 5], NODES, IDS),
-    balanced("seven by chance", "random", &[(OwnKey, 1); 7], NODES, IDS),
-    balanced("two by source", "source", &[(OwnKey, 1); 2], &[], IDS),
-    balanced("three by source", "source", &[(OwnKey, 1); 3], &[], IDS),
-    balanced("five by source", "source", &[(OwnKeyAndCache, 1); 5], &[], &[]),
-    balanced("weighted three to one", "roundrobin", &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
-    balanced("weighted five to one to one", "roundrobin", &[(OwnKey, 5), (OwnKey, 1), (OwnKey, 1)], NODES, IDS),
-    balanced("weighted by chance", "random", &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
-    balanced("a shared key in turn", "roundrobin", &[(SharedKey, 1); 2], &[], IDS),
-    balanced("a shared key by chance", "random", &[(SharedKey, 1); 3], &[], IDS),
-    balanced("keys and caches apart", "roundrobin", &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
-    balanced("keys and caches apart, by chance", "random", &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
-    balanced("caches apart in turn", "roundrobin", &[(OwnCache, 1); 2], CACHES, CACHES),
-    balanced("three caches apart in turn", "roundrobin", &[(OwnCache, 1); 3], CACHES, CACHES),
-    balanced("nothing accepted, in turn", "roundrobin", &[(Nothing, 1); 2], NEVER, NEVER),
-    balanced("nothing accepted, by chance", "random", &[(Nothing, 1); 3], NEVER, NEVER),
-    balanced("one of three down, in turn", "roundrobin", &[(OwnKey, 1), (OwnKey, 1), (Down, 1)], DOWN, DOWN_AND_NODES),
-    balanced("one of two down, in turn", "roundrobin", &[(OwnKeyAndCache, 1), (Down, 1)], DOWN, &[]),
-    balanced("one of three that share down", "roundrobin", &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], DOWN, IDS),
-    balanced("one of three that share down, by chance", "random", &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], DOWN, IDS),
-    balanced("one of two without TLS 1.3", "roundrobin", &[(SharedKey, 1), (OnlyTls12, 1)], &["node-protocol-differs"], IDS),
-    balanced("tickets off on one of two", "roundrobin", &[(OwnKey, 1), (Nothing, 1)], NODES, NEVER),
+    balanced("two in turn", Haproxy("roundrobin"), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three in turn", Haproxy("roundrobin"), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("four in turn", Haproxy("roundrobin"), &[(OwnKey, 1); 4], NODES, IDS),
+    balanced("five in turn", Haproxy("roundrobin"), &[(OwnKey, 1); 5], NODES, IDS),
+    balanced("seven in turn", Haproxy("roundrobin"), &[(OwnKey, 1); 7], NODES, IDS),
+    balanced("two in fixed turn", Haproxy("static-rr"), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three in fixed turn", Haproxy("static-rr"), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("two by least connections", Haproxy("leastconn"), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three by least connections", Haproxy("leastconn"), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("two by chance", Haproxy("random"), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("three by chance", Haproxy("random"), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("four by chance", Haproxy("random"), &[(OwnKey, 1); 4], NODES, IDS),
+    balanced("five by chance", Haproxy("random"), &[(OwnKey, 1); 5], NODES, IDS),
+    balanced("seven by chance", Haproxy("random"), &[(OwnKey, 1); 7], NODES, IDS),
+    balanced("two by source", Haproxy("source"), &[(OwnKey, 1); 2], &[], IDS),
+    balanced("three by source", Haproxy("source"), &[(OwnKey, 1); 3], &[], IDS),
+    balanced("five by source", Haproxy("source"), &[(OwnKeyAndCache, 1); 5], &[], &[]),
+    balanced("weighted three to one", Haproxy("roundrobin"), &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
+    balanced("weighted five to one to one", Haproxy("roundrobin"), &[(OwnKey, 5), (OwnKey, 1), (OwnKey, 1)], NODES, IDS),
+    balanced("weighted by chance", Haproxy("random"), &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
+    balanced("a shared key in turn", Haproxy("roundrobin"), &[(SharedKey, 1); 2], &[], IDS),
+    balanced("a shared key by chance", Haproxy("random"), &[(SharedKey, 1); 3], &[], IDS),
+    balanced("keys and caches apart", Haproxy("roundrobin"), &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
+    balanced("keys and caches apart, by chance", Haproxy("random"), &[(OwnKeyAndCache, 1); 2], NODES, CACHES),
+    balanced("caches apart in turn", Haproxy("roundrobin"), &[(OwnCache, 1); 2], CACHES, CACHES),
+    balanced("three caches apart in turn", Haproxy("roundrobin"), &[(OwnCache, 1); 3], CACHES, CACHES),
+    balanced("nothing accepted, in turn", Haproxy("roundrobin"), &[(Nothing, 1); 2], NEVER, NEVER),
+    balanced("nothing accepted, by chance", Haproxy("random"), &[(Nothing, 1); 3], NEVER, NEVER),
+    balanced(
+        "one of three down, in turn",
+        Haproxy("roundrobin"),
+        &[(OwnKey, 1), (OwnKey, 1), (Down, 1)],
+        DOWN,
+        DOWN_AND_NODES,
+    ),
+    balanced("one of two down, in turn", Haproxy("roundrobin"), &[(OwnKeyAndCache, 1), (Down, 1)], DOWN, &[]),
+    balanced("one of three that share down", Haproxy("roundrobin"), &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], DOWN, IDS),
+    balanced(
+        "one of three that share down, by chance",
+        Haproxy("random"),
+        &[(SharedKey, 1), (SharedKey, 1), (Down, 1)],
+        DOWN,
+        IDS,
+    ),
+    balanced(
+        "one of two without TLS 1.3",
+        Haproxy("roundrobin"),
+        &[(SharedKey, 1), (OnlyTls12, 1)],
+        &["node-protocol-differs"],
+        IDS,
+    ),
+    balanced("nginx, two in turn", Stream("", 1), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("nginx, three in turn", Stream("", 1), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("nginx, two workers with two in turn", Stream("", 2), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("nginx, two by least connections", Stream("least_conn;", 1), &[(OwnKey, 1); 2], NODES, IDS),
+    balanced("nginx, three by chance", Stream("random;", 1), &[(OwnKey, 1); 3], NODES, IDS),
+    balanced("nginx, weighted three to one", Stream("", 1), &[(OwnKey, 3), (OwnKey, 1)], NODES, IDS),
+    balanced("nginx, three by source", Stream("hash $remote_addr consistent;", 1), &[(OwnKey, 1); 3], &[], IDS),
+    balanced("nginx, a shared key in turn", Stream("", 2), &[(SharedKey, 1); 3], &[], IDS),
+    // A connection that finds nobody is handed on.
+    balanced("nginx, one of three that share down", Stream("", 1), &[(SharedKey, 1), (SharedKey, 1), (Down, 1)], &[], IDS),
+    balanced("tickets off on one of two", Haproxy("roundrobin"), &[(OwnKey, 1), (Nothing, 1)], NODES, NEVER),
 ];
 
 /// What runs each time.
-const USUAL: [&str; 11] = [
+const USUAL: [&str; 13] = [
     "two in turn",
     "three in turn",
     "five in turn",
@@ -112,6 +152,8 @@ const USUAL: [&str; 11] = [
     "seven by chance",
     "a shared key in turn",
     "one of three down, in turn",
+    "nginx, three in turn",
+    "nginx, two workers with two in turn",
 ];
 
 #[test]
@@ -127,9 +169,7 @@ fn what_is_said_of_all_balanced_nodes_is_true() {
 
 /// Each by itself: a balancer counts the connections of all clients.
 fn examine<'b>(all: impl Iterator<Item = &'b Balanced>) {
-    if let Some(not_run) = ["nginx", "haproxy"].iter().find_map(|program| missing(program)) {
-        return not_run.announce();
-    }
+    reprise_servers::require!("nginx", "haproxy", STREAM);
     let wrong: Vec<String> = all.filter_map(wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
@@ -159,7 +199,7 @@ fn wrong(balanced: &Balanced) -> Option<String> {
         let address = node.as_ref().map_or(SocketAddr::from(([127, 0, 0, 1], 1)), RealServer::address);
         (address, *weight)
     });
-    let (_balancer, address) = haproxy(&lab, balanced.balance, weighted.collect());
+    let (_balancer, address) = started(&lab, balanced.balancer, weighted.collect());
     let json = lab.path("diagnosis.json");
     let target = format!("localhost:{}", address.port());
     let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
@@ -188,9 +228,11 @@ fn are_counted(balanced: &Balanced, nodes: Option<BalancedNodes>) -> bool {
     let count = balanced.nodes.len() as u32;
     let is_alike = |(node, weight): &(Node, u8)| *weight == 1 && matches!(node, OwnKey | OwnKeyAndCache);
     let is_plain = balanced.nodes.iter().all(is_alike);
-    let policy = match balanced.balance {
-        "roundrobin" | "static-rr" | "leastconn" => BalancingPolicy::InTurn,
-        "random" => BalancingPolicy::Random,
+    let policy = match balanced.balancer {
+        Haproxy("roundrobin" | "static-rr" | "leastconn") | Stream("" | "least_conn;", 1) => Some(BalancingPolicy::InTurn),
+        Haproxy("random") | Stream("random;", _) => Some(BalancingPolicy::Random),
+        // Workers that each take turns are both, or neither.
+        Stream("", _) => None,
         // From here, a balancer by source is one node.
         _ => return nodes.is_none(),
     };
@@ -198,26 +240,50 @@ fn are_counted(balanced: &Balanced, nodes: Option<BalancedNodes>) -> bool {
         None => !is_plain,
         Some(nodes) => {
             let is_within = nodes.low <= count && nodes.high.is_none_or(|high| count <= high);
-            is_within && (!is_plain || nodes.policy.is_none_or(|it| it == policy))
+            is_within && (!is_plain || policy.is_none() || nodes.policy.is_none() || nodes.policy == policy)
         }
     }
 }
 
-fn haproxy(lab: &Lab, balance: &str, nodes: Vec<(SocketAddr, u8)>) -> (Process, SocketAddr) {
-    let line =
-        |(place, (address, weight)): (usize, &(SocketAddr, u8))| format!("  server s{place} {address} weight {weight}\n");
-    let servers: String = nodes.iter().enumerate().map(line).collect();
-    let (log, file) = (lab.path("haproxy.log"), lab.path("haproxy.cfg"));
-    let launch = Launch { program: "haproxy", log: &log, listens: &|| true };
+fn started(lab: &Lab, balancer: Balancer, nodes: Vec<(SocketAddr, u8)>) -> (Process, SocketAddr) {
+    let program = match balancer {
+        Haproxy(_) => "haproxy",
+        Stream(..) => "nginx",
+    };
+    let (log, file) = (lab.path("balancer.log"), lab.path("balancer.cfg"));
+    let launch = Launch { program, log: &log, listens: &|| true };
     Process::on_free_port(&launch, |address| {
-        let text = format!(
-            "defaults\n  mode tcp\n  retries 0\n  timeout connect 2s\n  timeout client 10s\n  timeout server 10s\n\
-             listen lab\n  bind {address}\n  balance {balance}\n{servers}"
-        );
+        let text = match balancer {
+            Haproxy(balance) => haproxy(address, balance, &nodes),
+            Stream(choice, workers) => stream(lab, address, (choice, workers), &nodes),
+        };
         fs::write(&file, text).unwrap();
-        let mut command = Command::new("haproxy");
-        command.args(["-db", "-f"]).arg(&file);
+        let mut command = Command::new(program);
+        let arguments: &[&str] = if program == "nginx" { &["-e", "stderr", "-c"] } else { &["-db", "-f"] };
+        command.args(arguments).arg(&file);
         Ok(command)
     })
     .unwrap()
 }
+
+fn haproxy(address: SocketAddr, balance: &str, nodes: &[(SocketAddr, u8)]) -> String {
+    let line =
+        |(place, (address, weight)): (usize, &(SocketAddr, u8))| format!("  server s{place} {address} weight {weight}\n");
+    let servers: String = nodes.iter().enumerate().map(line).collect();
+    format!(
+        "defaults\n  mode tcp\n  retries 0\n  timeout connect 2s\n  timeout client 10s\n  timeout server 10s\n\
+         listen lab\n  bind {address}\n  balance {balance}\n{servers}"
+    )
+}
+
+fn stream(lab: &Lab, address: SocketAddr, (choice, workers): (&str, u8), nodes: &[(SocketAddr, u8)]) -> String {
+    let servers: String = nodes.iter().map(|(address, weight)| format!("server {address} weight={weight}; ")).collect();
+    format!(
+        "load_module {STREAM};\ndaemon off;\npid {};\nworker_processes {workers};\nevents {{}}\n\
+         stream {{ upstream nodes {{ {choice} {servers} }} server {{ listen {address}; proxy_pass nodes; }} }}\n",
+        lab.path("balancer.pid").display()
+    )
+}
+
+/// Where Debian keeps the module, a package of its own.
+const STREAM: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
