@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::suite::SUITES;
 use reprise_engine::{Config, Error, Unspoken};
-use reprise_model::{Asked, FaultName, Kind, Observation, Version};
+use reprise_model::{Asked, FailureClass, FaultName, Kind, Observation, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 
 use crate::connection_plan::ConnectionPlan;
@@ -18,14 +18,16 @@ const NOTHING_IN_COMMON: [AlertDescription; 3] =
 
 /// Why these versions were refused. A server that finds nothing in common is shown everything that is known of the version that it
 /// refused, and nothing of any other version, so that its choice names what it would have wanted. Of several versions, the first
-/// that shows it speaks for all; where none does, the first failure stands. Each connection is told to `count`.
+/// that shows it speaks for all; where none does, the failure that came farthest stands: who answers with something else than HTTP under
+/// TLS 1.2 does not lack a version. Each connection is told to `count`.
 pub(crate) fn recognise(
     connector: &mut Connector,
     plan: &Plan,
     refused: Vec<(Version, Failed)>,
     mut count: impl FnMut(&Observation),
 ) -> Failed {
-    for (version, failed) in &refused {
+    let is_spoken = refused.iter().any(|(_, failed)| failed.fault.class > FailureClass::Tls);
+    for (version, failed) in refused.iter().filter(|_| !is_spoken) {
         let plan = plan.versions.iter().find(|plan| plan.version == *version);
         let is_refusal = NOTHING_IN_COMMON.iter().any(|alert| failed.fault.name == FaultName::Alert(alert.0));
         let mut connect = |config: Config| {
@@ -38,7 +40,8 @@ pub(crate) fn recognise(
             return recognised;
         }
     }
-    refused.into_iter().next().map_or_else(Failed::interrupted, |(_, failed)| failed)
+    let farthest = refused.into_iter().rev().max_by_key(|(_, failed)| failed.fault.class);
+    farthest.map_or_else(Failed::interrupted, |(_, failed)| failed)
 }
 
 fn survey(

@@ -4,6 +4,8 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
 use reprise_lab::{KeyKind, Versions};
 use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, DiagnoseDocument, Diagnosis, Severity};
@@ -167,16 +169,63 @@ fn what_is_said_of_all_balanced_nodes_is_true() {
     examine(ALL.iter().filter(|it| !USUAL.contains(&it.name)));
 }
 
-/// Each by itself: a balancer counts the connections of all clients.
 fn examine<'b>(all: impl Iterator<Item = &'b Balanced>) {
     reprise_servers::require!("nginx", "haproxy", STREAM);
-    let wrong: Vec<String> = all.filter_map(wrong).collect();
+    let judged = judged_side_by_side(all.collect(), &[]);
+    let wrong: Vec<String> = judged.into_iter().filter(|it| !it.is_true || !it.is_counted).map(|it| it.said).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// What is wrong with what is said of it; `None` where nothing is.
+/// Each has its own balancer, which counts the connections of all clients, and waits more than it works.
+fn judged_side_by_side(all: Vec<&Balanced>, flags: &[&str]) -> Vec<Judged> {
+    const AT_ONCE: usize = 3;
+    let next = AtomicUsize::new(0);
+    let work = || std::iter::from_fn(|| Some(judged(all.get(next.fetch_add(1, Relaxed))?, flags))).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let workers = [(); AT_ONCE].map(|()| scope.spawn(work));
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+#[test]
+#[ignore = "takes some minutes: `just full`"]
+#[allow(clippy::print_stdout, reason = "`just full` shows the count")]
+fn the_number_of_nodes_is_within_its_interval_95_times_of_100() {
+    reprise_servers::require!("nginx", "haproxy", STREAM);
+    let seeds = std::env::var("REPRISE_SEEDS").map_or(100, |seeds| seeds.parse().unwrap());
+    let flags = ["--tls", "1.3", "--rate", "500"];
+    let drawn: Vec<Balanced> = (0..seeds).map(drawn).collect();
+    let judged = judged_side_by_side(drawn.iter().collect(), &flags);
+    let untrue: Vec<&str> = judged.iter().filter(|it| !it.is_true).map(|it| it.said.as_str()).collect();
+    let uncounted: Vec<&str> = judged.iter().filter(|it| !it.is_counted).map(|it| it.said.as_str()).collect();
+    println!("{} of {seeds} within the interval", judged.len() - uncounted.len());
+    assert!(untrue.is_empty(), "{}", untrue.join("\n\n"));
+    assert!(uncounted.len() * 20 <= judged.len(), "{}", uncounted.join("\n\n"));
+}
+
+/// Two to seven nodes with a key each, the same for the same seed.
+fn drawn(seed: u64) -> Balanced {
+    const NODES_EACH: [&[(Node, u8)]; 6] =
+        [&[(OwnKey, 1); 2], &[(OwnKey, 1); 3], &[(OwnKey, 1); 4], &[(OwnKey, 1); 5], &[(OwnKey, 1); 6], &[(OwnKey, 1); 7]];
+    const BALANCERS: [Balancer; 5] =
+        [Haproxy("roundrobin"), Haproxy("random"), Haproxy("leastconn"), Stream("random;", 1), Stream("least_conn;", 1)];
+    fn draw<T: Copy>(of: &[T], seed: u64) -> T {
+        let mut places: Vec<usize> = (0..of.len()).collect();
+        reprise_stats::shuffle(&mut places, seed);
+        of[places[0]]
+    }
+    balanced("drawn", draw(&BALANCERS, 2 * seed), draw(&NODES_EACH, 2 * seed + 1), NODES, IDS)
+}
+
+/// Of what is said of balanced nodes.
+struct Judged {
+    is_true: bool,
+    is_counted: bool,
+    said: String,
+}
+
 #[allow(clippy::print_stdout, reason = "`just full` shows what was said of each")]
-fn wrong(balanced: &Balanced) -> Option<String> {
+fn judged(balanced: &Balanced, flags: &[&str]) -> Judged {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let start = |(node, _): &(Node, u8)| {
@@ -203,7 +252,7 @@ fn wrong(balanced: &Balanced) -> Option<String> {
     let json = lab.path("diagnosis.json");
     let target = format!("localhost:{}", address.port());
     let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
-    call.arg("--json").arg(&json).run();
+    call.args(flags).arg("--json").arg(&json).run();
     let document: DiagnoseDocument = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     let [diagnosis] = <[Diagnosis; 1]>::try_from(document.targets).unwrap();
     let accused: Vec<&str> = diagnosis
@@ -219,7 +268,8 @@ fn wrong(balanced: &Balanced) -> Option<String> {
     let nodes = diagnosis.nodes;
     println!("    {nodes:?}");
     let is_counted = are_counted(balanced, nodes);
-    (!is_found || !is_true || !is_counted).then(|| format!("{}: {accused:?}\n{}", balanced.name, shown(&diagnosis)))
+    let said = format!("{} of {}: {accused:?}\n{}", balanced.name, balanced.nodes.len(), shown(&diagnosis));
+    Judged { is_true: is_found && is_true, is_counted, said }
 }
 
 /// Whether the number lies within its interval and the balancer's way is told, where nodes differ by their keys and each connection

@@ -1,18 +1,14 @@
 //! Several servers behind one address, and one that is started anew while it is examined.
 
-use std::fs;
-use std::net::SocketAddr;
-use std::process::Command;
-
 use reprise_lab::{Identity, KeyKind, Versions};
-use reprise_servers::{Apache, ApacheConfig, ClientVerify, Launch, Nginx, NginxConfig, Process, RealServer};
+use reprise_servers::{Apache, ApacheConfig, ClientVerify, Nginx, NginxConfig, RealServer};
 use reprise_servers::{Balancer, Balancing};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::apache::APACHE;
 use crate::broken::{Software, Started, broken};
 use crate::nginx::NGINX;
-use reprise_harness::{DEADLINE, Lab};
+use reprise_harness::{DEADLINE, Lab, start_redis};
 
 const APACHE_WITH_REDIS: Software = Software { needs: &["redis-server"], ..APACHE };
 
@@ -78,21 +74,6 @@ fn two_apaches(lab: &Lab, lines: &[String]) -> Started {
     let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
     let address = balancer.address();
     Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer), Box::new(process)] }
-}
-
-/// In memory alone.
-fn start_redis(lab: &Lab) -> (SocketAddr, Process) {
-    let log = lab.path("redis.log");
-    let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("Ready to accept connections"));
-    let launch = Launch { program: "redis-server", log: &log, listens: &listens };
-    let command = |address: SocketAddr| {
-        let mut command = Command::new("redis-server");
-        let port = address.port().to_string();
-        command.args(["--bind", "127.0.0.1", "--port", &port, "--save", "", "--appendonly", "no"]);
-        Ok(command)
-    };
-    let (process, address) = Process::on_free_port(&launch, command).unwrap();
-    (address, process)
 }
 
 /// One nginx of two workers. With `reuseport` the system deals connections to them.

@@ -1,10 +1,10 @@
 //! Fleets that share: nothing is said against them.
 
-use reprise_harness::Lab;
+use reprise_harness::{Lab, start_redis};
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption};
 use reprise_servers::{
-    Apache, ApacheConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, SessionCache,
-    missing,
+    Apache, ApacheConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, Process, RealServer,
+    SessionCache, missing,
 };
 
 use crate::examined::{SHARED_KEY, addresses, examine};
@@ -50,13 +50,18 @@ fn some_haproxy(lab: &Lab, identity: &Identity, count: usize) -> Vec<HaProxy> {
     (0..count).map(start).collect()
 }
 
-fn some_apache(identity: &Identity, count: usize) -> Vec<Apache> {
-    let start = |_| {
-        let files = vec![("ticket.key", SHARED_KEY[..48].to_vec())];
-        let directives = "SSLSessionTicketKeyFile ticket.key\n".to_owned();
-        Apache::start(ApacheConfig { directives, files, ..ApacheConfig::new(identity.clone()) }).unwrap()
-    };
-    (0..count).map(start).collect()
+/// Over one Redis, which stays until the nodes are gone.
+fn some_apache(lab: &Lab, identity: &Identity, count: usize) -> (Vec<Apache>, Process) {
+    let (redis, process) = start_redis(lab);
+    let start = |_| apache(identity, &format!("SSLSessionTickets off\nSSLSessionCache redis:{redis}"));
+    ((0..count).map(start).collect(), process)
+}
+
+/// With a module that lets it keep sessions in Redis, and these directives.
+pub(crate) fn apache(identity: &Identity, directives: &str) -> Apache {
+    let module = "LoadModule socache_redis_module /usr/lib/apache2/modules/mod_socache_redis.so";
+    let directives = format!("{module}\n{directives}\n");
+    Apache::start(ApacheConfig { directives, ..ApacheConfig::new(identity.clone()) }).unwrap()
 }
 
 fn some_go(identity: &Identity, count: usize) -> Vec<Go> {
@@ -87,10 +92,10 @@ fn three_haproxy_that_share_their_keys() {
 }
 
 #[test]
-fn two_apache_that_share_their_key() {
-    reprise_servers::require!("apache2");
+fn two_apache_that_share_their_cache() {
+    reprise_servers::require!("apache2", "redis-server");
     let lab = Lab::new();
-    let nodes = some_apache(&lab.identity(KeyKind::P256), 2);
+    let (nodes, _redis) = some_apache(&lab, &lab.identity(KeyKind::P256), 2);
     examine(&lab, &addresses(&nodes), "").assert_healthy(2);
 }
 
@@ -113,10 +118,15 @@ fn fleets_that_share_are_healthy_ten_times_of_ten() {
         for count in [2, 3, 5] {
             let lab = Lab::new();
             let identity = lab.identity(KeyKind::P256);
+            let mut others = Vec::new();
             let nodes: Vec<Box<dyn RealServer>> = match program {
                 "nginx" => some_nginx(&identity, count).into_iter().map(boxed).collect(),
                 "haproxy" => some_haproxy(&lab, &identity, count).into_iter().map(boxed).collect(),
-                "apache2" => some_apache(&identity, count).into_iter().map(boxed).collect(),
+                "apache2" => {
+                    let (nodes, redis) = some_apache(&lab, &identity, count);
+                    others.push(redis);
+                    nodes.into_iter().map(boxed).collect()
+                }
                 _ => some_go(&identity, count).into_iter().map(boxed).collect(),
             };
             let addresses: Vec<_> = nodes.iter().map(|node| node.address()).collect();

@@ -4,8 +4,11 @@
 
 mod addresses;
 mod apart;
+mod by_chance;
 mod examined;
 mod healthy;
 mod many;
 mod meanwhile;
+mod remedies;
 mod rollout;
+mod security;

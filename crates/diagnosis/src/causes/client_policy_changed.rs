@@ -4,7 +4,7 @@ use reprise_model::document::{Confidence, Severity};
 use reprise_probe::fleet::MECHANISMS;
 
 use super::{Cause, Rule};
-use crate::fleet::{FleetCase, FleetFinding, Relation};
+use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-policy-changed",
@@ -25,7 +25,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     costs: "One full handshake for each client after each such change.",
     advice: "Nothing needs to be fixed: a refusal is right. Change such rules seldom, and not from node to node.",
     separated_by: &["without-certificate"],
-    severities: &[Severity::Risk],
+    severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely],
     fleet: Some(Rule { rank: 10, find: of_fleet }),
     ..Cause::BLANK
@@ -33,17 +33,18 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
 
 fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let unlike = case.unlike_the_most(|node| node.is_reached().then(|| node.asks_for_certificate.clone()));
-    let Some(like) = unlike.like.filter(|_| !unlike.nodes.is_empty()) else { return Vec::new() };
-    let pairs = || unlike.nodes.iter().flat_map(|node| [(*node, like), (like, *node)]);
-    let is_for_it = |asked, (from, to)| {
-        case.relation(asked, from, to) == Relation::Refuses && case.keys_differ(asked, from, to) != Some(true)
+    let refused = MECHANISMS
+        .into_iter()
+        .find_map(|asked| Some((asked, unlike.pairs().find(|pair| case.refuses_under_one_key(asked, *pair))?)));
+    let who = case.list(&unlike.nodes);
+    let differs = format!("{who} treats client certificates otherwise than the others");
+    let finding = match refused {
+        _ if unlike.nodes.is_empty() => return Vec::new(),
+        Some((asked, pair)) => {
+            let title = format!("{differs}, and sessions are refused between them");
+            CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([case.cite(asked, pair)])
+        }
+        None => CAUSE.finding(Severity::Note, Confidence::Likely, differs),
     };
-    let refused = MECHANISMS.into_iter().find_map(|asked| Some((asked, pairs().find(|pair| is_for_it(asked, *pair))?)));
-    let Some((asked, pair)) = refused else { return Vec::new() };
-    let title = format!(
-        "{} treats client certificates otherwise than the others, and sessions are refused between them",
-        case.list(&unlike.nodes)
-    );
-    let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([case.cite(asked, pair)]);
     vec![FleetFinding { finding, nodes: unlike.nodes, reason: "other rules for client certificates" }]
 }

@@ -1,11 +1,13 @@
 //! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{EarlyData, Facts};
+use reprise_model::{EarlyData, Facts, Observation};
+use reprise_probe::crossing::Crossed;
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step, Variation};
 
 use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::{Examined, cite};
+use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::{Case, Series};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -33,6 +35,7 @@ fix("HAProxy", "", "http-request wait-for-handshake where a request must not be 
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 21, find: MeasuredRule::EachSeries(of_measurement) }),
+    fleet: Some(Rule { rank: 11, find: of_fleet }),
     examined: Some(Rule { rank: 40, find: ExaminedRule::EachRun("early-data", of_experiment) }),
     ..Cause::BLANK
 };
@@ -51,6 +54,29 @@ fn of_experiment(_: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let evidence =
         [cite(first), cite(again), "Both were answered: the server keeps no record of what came early".to_owned()];
     Some(CAUSE.finding(Severity::Risk, Confidence::Certain, title).because(evidence))
+}
+
+/// One node has taken what another takes again.
+fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+    let taken = || {
+        let is_taken = |seen: &Observation| seen.facts().is_some_and(|facts| facts.early_data == Some(EarlyData::Accepted));
+        case.examination.crossed.iter().filter(move |it| is_taken(&it.observation) && it.observation.is_answered_well())
+    };
+    let origin = |it: &Crossed| it.observation.offered.and_then(|offered| offered.origin);
+    let pairs = taken().flat_map(|first| taken().map(move |again| (first, again)));
+    let is_replay = |(first, again): &(&Crossed, &Crossed)| {
+        first.observation.index < again.observation.index && first.to != again.to && origin(first) == origin(again)
+    };
+    let Some((first, again)) = pairs.into_iter().find(is_replay) else { return Vec::new() };
+    let nodes = vec![first.to, again.to];
+    let title = format!(
+        "Early data that {} has taken is taken again by {}: an attacker can replay such a request",
+        case.list(&[first.to]),
+        case.list(&[again.to])
+    );
+    let evidence = "With the same ticket, and both were answered: no node knows what came to another".to_owned();
+    let finding = CAUSE.finding(Severity::Risk, Confidence::Certain, title).because([evidence]);
+    vec![FleetFinding { finding, nodes, reason: "early data" }]
 }
 
 fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {

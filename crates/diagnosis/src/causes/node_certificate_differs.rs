@@ -15,7 +15,7 @@ use reprise_probe::fleet::MECHANISMS;
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
 use crate::figures::connections;
-use crate::fleet::{FleetCase, FleetFinding, Relation};
+use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -124,25 +124,17 @@ fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
 
 fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let unlike = case.unlike_the_most(|node| (!node.leaves.is_empty()).then(|| node.leaves.clone()));
-    let Some(like) = unlike.like else { return Vec::new() };
-    let tickets = MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
-    let refused: Vec<(Asked, (usize, usize))> = tickets
-        .flat_map(|asked| {
-            // Where the keys differ, it is the keys.
-            let pairs = unlike.nodes.iter().flat_map(|node| [(*node, like), (like, *node)]);
-            let is_for_it = |(from, to): &(usize, usize)| {
-                case.relation(asked, *from, *to) == Relation::Refuses && case.keys_differ(asked, *from, *to) == Some(false)
-            };
-            pairs.filter(is_for_it).map(|pair| (asked, pair)).collect::<Vec<_>>()
-        })
-        .collect();
+    let (Some(one), Some(other)) = (unlike.nodes.first().copied(), unlike.most.first().copied()) else { return Vec::new() };
+    let is_for_it = |asked: Asked| {
+        unlike.pairs().filter(move |pair| case.refuses_under_one_key(asked, *pair)).map(move |pair| (asked, pair))
+    };
+    let refused: Vec<(Asked, (usize, usize))> = MECHANISMS.into_iter().flat_map(is_for_it).collect();
     let severity = if refused.is_empty() { Severity::Note } else { Severity::Risk };
     let title = match refused.is_empty() {
         true => format!("{} shows another certificate than the others", case.list(&unlike.nodes)),
         false => format!("Tickets are refused between nodes of different certificates: {}", case.list(&unlike.nodes)),
     };
     let leaf = |node: usize| case.nodes.get(node).and_then(|it| it.leaves.first()).map(beginning).unwrap_or_default();
-    let (one, other) = (unlike.nodes.first().copied().unwrap_or(like), like);
     let shown = format!("SHA-256 of {}: {}; of {}: {}", case.list(&[one]), leaf(one), case.list(&[other]), leaf(other));
     let cited = refused.iter().take(3).map(|(asked, pair)| case.cite(*asked, *pair));
     let finding = CAUSE.finding(severity, Confidence::Likely, title).because(std::iter::once(shown).chain(cited));

@@ -13,7 +13,7 @@ use reprise_probe::fleet::MECHANISMS;
 use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
-use crate::fleet::{FleetCase, FleetFinding, Relation};
+use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::{Case, differing};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -76,31 +76,27 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
 fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let versions =
         case.unlike_the_most(|node| node.is_reached().then(|| node.suites.keys().copied().collect::<Vec<Version>>()));
-    if let Some(like) = versions.like.filter(|_| !versions.nodes.is_empty()) {
+    if let Some(like) = versions.most.first() {
         let spoken = |node: usize| {
             let all = case.nodes.get(node).into_iter().flat_map(|it| it.suites.keys()).map(Version::to_string);
             all.collect::<Vec<_>>().join(" and ")
         };
         let title = format!("{} speaks other versions than the other nodes", case.list(&versions.nodes));
         let each =
-            versions.nodes.iter().take(3).chain([&like]).map(|node| format!("{}: {}", case.list(&[*node]), spoken(*node)));
+            versions.nodes.iter().take(3).chain([like]).map(|node| format!("{}: {}", case.list(&[*node]), spoken(*node)));
         let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(each.collect::<Vec<_>>());
         return vec![FleetFinding { finding, nodes: versions.nodes, reason: "other versions" }];
     }
     let suites = case.unlike_the_most(|node| node.is_reached().then(|| node.suites.clone()));
-    let Some(like) = suites.like.filter(|_| !suites.nodes.is_empty()) else { return Vec::new() };
-    let is_refused = |node: &usize| {
-        MECHANISMS.into_iter().any(|asked| {
-            case.relation(asked, *node, like) == Relation::Refuses && case.keys_differ(asked, *node, like) == Some(false)
-        })
-    };
-    let severity = if suites.nodes.iter().any(is_refused) { Severity::Risk } else { Severity::Note };
+    let Some(like) = suites.most.first() else { return Vec::new() };
+    let is_refused = |pair| MECHANISMS.into_iter().any(|asked| case.refuses_under_one_key(asked, pair));
+    let severity = if suites.pairs().any(is_refused) { Severity::Risk } else { Severity::Note };
     let chosen = |node: usize| {
         let all = case.nodes.get(node).into_iter().flat_map(|it| it.suites.values().flatten());
         all.map(|suite| CipherSuite(*suite).to_string()).collect::<Vec<_>>().join(", ")
     };
     let title = format!("{} chooses other cipher suites than the other nodes", case.list(&suites.nodes));
-    let each = suites.nodes.iter().take(3).chain([&like]).map(|node| format!("{}: {}", case.list(&[*node]), chosen(*node)));
+    let each = suites.nodes.iter().take(3).chain([like]).map(|node| format!("{}: {}", case.list(&[*node]), chosen(*node)));
     let finding = CAUSE.finding(severity, Confidence::Likely, title).because(each.collect::<Vec<_>>());
     vec![FleetFinding { finding, nodes: suites.nodes, reason: "other cipher suites" }]
 }

@@ -59,6 +59,12 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
         "the same everywhere",
     ),
     fix("stunnel", "ticketKeySecret = HEX", "and ticketMacSecret = HEX, the same on every node"),
+    fix(
+        "Traefik",
+        "",
+        "has no setting for the keys (traefik#4550): let a balancer send a client to the same node, or end TLS before Traefik. \
+         disableSessionTickets of its TLS options (traefik#11609) saves the bytes of tickets that the next node refuses",
+    ),
     fix("Java", "", "has no way to share its keys: let a balancer send a client to the same node, or end TLS before Java"),
 ];
 

@@ -47,6 +47,7 @@ const NAMES: &[(&str, &str)] = &[
     ("java", "Java"),
     ("jetty", "Java"),
     ("tomcat", "Java"),
+    ("traefik", "Traefik"),
     ("undertow", "Java"),
     (".net", ".NET"),
     ("dotnet", ".NET"),

@@ -55,7 +55,11 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
         let groups = case.groups(asked);
         let apart: BTreeSet<usize> = pairs.iter().flat_map(|(one, other)| [*one, *other]).collect();
         let of_largest = groups.first().filter(|group| group.len() > 1).cloned().unwrap_or_default();
-        let nodes: Vec<usize> = apart.into_iter().filter(|node| !of_largest.contains(node)).collect();
+        // A node that refuses the largest group's tickets for something else has their key.
+        let has_their_key =
+            |node: usize| of_largest.iter().any(|other| case.keys_differ(asked, node, *other) == Some(false));
+        let nodes: Vec<usize> =
+            apart.into_iter().filter(|node| !of_largest.contains(node) && !has_their_key(*node)).collect();
         (!pairs.is_empty()).then_some((asked, pairs, nodes, are_named))
     });
     let Some((asked, pairs, nodes, are_named)) = found.max_by_key(|(_, pairs, _, are_named)| (*are_named, pairs.len()))

@@ -128,8 +128,12 @@ fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str
 
 fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
     let of = |run: &ExperimentRun| {
-        let plain = examined.plain(run.asked);
-        let counts = Counts::of(plain.iter().copied().chain(examined.chosen(run.asked)));
+        let judged = examined.case.judgements.iter().find(|judgement| judgement.asked == run.asked);
+        let plain = || Counts::of(examined.plain(run.asked));
+        let (offered, resumed) = judged.map_or_else(
+            || (plain().offered(), plain().resumed),
+            |judgement| (judgement.offers().count(), judgement.offers().filter(|seen| !seen.is_refusal()).count()),
+        );
         let gives = |observation: &Observation| {
             observation.facts().is_some_and(|facts| match run.asked.kind {
                 Kind::Id => facts.session_id_given,
@@ -139,8 +143,8 @@ fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
         MechanismRecord {
             asked: run.asked,
             given: run.seen.iter().any(|seen| gives(&seen.observation)),
-            offered: counts.offered() as u32,
-            resumed: counts.resumed as u32,
+            offered: offered as u32,
+            resumed: resumed as u32,
         }
     };
     examined.runs("resume").map(of).collect()

@@ -24,9 +24,11 @@ fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     // What the experiments say of a cause holds more than what a measurement would.
     findings.extend(of_rules(&examined.case).filter(|finding| !found.contains(&finding.id)));
-    let judged = judged::findings(&examined.case);
+    let mut judged = judged::findings(&examined.case);
     found.extend(judged.iter().filter(|it| it.confidence != Confidence::Possible).map(|it| it.id.clone()));
-    findings.extend(judged);
+    // Of equal weight, what weighs all connections comes first: several nodes rather than what each of them does.
+    judged.extend(findings);
+    let mut findings = judged;
     // A rule that knows why takes the place of one that sees only that.
     let is_explained = |finding: &Finding| {
         let explained_by = cause(&finding.id).map(|cause| cause.explained_by).unwrap_or_default();

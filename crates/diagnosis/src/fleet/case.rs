@@ -46,12 +46,20 @@ pub(crate) struct Node {
     pub(crate) last_failure: Option<FaultName>,
 }
 
-/// Nodes that differ from the most.
+/// Nodes that differ from what most are. Both are empty where none differs.
+#[derive(Default)]
 pub(crate) struct Unlike {
-    /// One of the most; `None` where none differs.
-    pub(crate) like: Option<usize>,
+    /// Those that most are like.
+    pub(crate) most: Vec<usize>,
     /// Those that differ.
     pub(crate) nodes: Vec<usize>,
+}
+
+impl Unlike {
+    /// Pairs of one that differs and one of the most, both ways.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.nodes.iter().flat_map(|node| self.most.iter().flat_map(|most| [(*node, *most), (*most, *node)]))
+    }
 }
 
 /// One session of a node, offered.
@@ -239,7 +247,7 @@ impl<'a> FleetCase<'a> {
         pairs.iter().any(|(one, other)| what(*one) != what(*other))
     }
 
-    /// The nodes of which this differs from what most have, and one of the most; none where it is not known.
+    /// The nodes of which this differs from what most have; none where it is not known.
     pub(crate) fn unlike_the_most<T: Ord>(&self, of: impl Fn(&Node) -> Option<T>) -> Unlike {
         let mut nodes: BTreeMap<T, Vec<usize>> = BTreeMap::new();
         for (place, node) in self.nodes.iter().enumerate() {
@@ -247,14 +255,17 @@ impl<'a> FleetCase<'a> {
                 nodes.entry(value).or_default().push(place);
             }
         }
-        let most = nodes
-            .values()
-            .max_by_key(|of| (of.len(), std::cmp::Reverse(of.first().copied())))
-            .and_then(|of| of.first())
-            .copied();
-        let unlike =
-            nodes.into_values().filter(|of| most.is_some_and(|most| !of.contains(&most))).flatten().collect::<Vec<_>>();
-        Unlike { like: most.filter(|_| !unlike.is_empty()), nodes: unlike }
+        let mut alike: Vec<Vec<usize>> = nodes.into_values().collect();
+        alike.sort_by_key(|of| (std::cmp::Reverse(of.len()), of.first().copied()));
+        match alike.split_first() {
+            Some((most, others)) if !others.is_empty() => Unlike { most: most.clone(), nodes: others.concat() },
+            _ => Unlike::default(),
+        }
+    }
+
+    /// Whether `to` refuses the tickets of `from` though both name the same key. Where none is named, it may be the key.
+    pub(crate) fn refuses_under_one_key(&self, asked: Asked, (from, to): (usize, usize)) -> bool {
+        self.relation(asked, from, to) == Relation::Refuses && self.keys_differ(asked, from, to) == Some(false)
     }
 
     /// "a, b and c"; of many, some.

@@ -1,6 +1,6 @@
 //! From crossed offers to a document: groups, findings, the verdict.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reprise_model::document::{Fleet, FleetGroup, FleetNode};
 use reprise_model::{Asked, KeyName, Version};
@@ -141,10 +141,14 @@ fn verdict(case: &FleetCase<'_>, main: Option<Asked>, groups: &[Vec<usize>], fou
         0 => {}
         more => sentence += &format!("; so do {more} more groups"),
     }
-    match alone.len() {
-        0 => {}
-        1 => sentence += &format!("; {} stands alone{}", case.list(&alone), reason(&alone)),
-        _ => sentence += &format!("; {} stand alone{}", case.list(&alone), reason(&alone)),
+    // Each for its own reason.
+    let mut reasons: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    alone.into_iter().for_each(|node| reasons.entry(reason(&[node])).or_default().push(node));
+    let mut reasons: Vec<(String, Vec<usize>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, nodes)| nodes.first().copied());
+    for (reason, nodes) in reasons {
+        let stand = if nodes.len() == 1 { "stands" } else { "stand" };
+        sentence += &format!("; {} {stand} alone{reason}", case.list(&nodes));
     }
     sentence + &gone
 }

@@ -7,11 +7,13 @@ use reprise_probe::fleet::MECHANISMS;
 use super::case::{FleetCase, Relation};
 
 impl FleetCase<'_> {
-    /// The mechanism by which most nodes accept their own sessions; of several, the most common one.
+    /// The mechanism that clients use who speak everything: the most common one by which at least half of the nodes accept their own
+    /// sessions; where there is none, that of most nodes.
     pub(super) fn main_mechanism(&self) -> Option<Asked> {
         let accepting = |asked: Asked| (0..self.nodes.len()).filter(|node| self.counts(asked, *node, *node).1 > 0).count();
         let most = MECHANISMS.into_iter().map(accepting).max().filter(|most| *most > 0)?;
-        MECHANISMS.into_iter().find(|asked| accepting(*asked) == most)
+        let enough = most.min(self.nodes.iter().filter(|node| node.is_reached()).count().div_ceil(2));
+        MECHANISMS.into_iter().find(|asked| accepting(*asked) >= enough)
     }
 
     /// Nodes that accept each other's sessions of this mechanism, the largest group first; every node that was reached is in one.

@@ -229,8 +229,9 @@ impl Taken {
                 let record = config.map(|config| {
                     let offer = held.clone().filter(|held| version_of(&held.session) == order.asked.tls);
                     let asked = if offer.is_some() { order.asked } else { Asked { kind: Kind::Full, ..order.asked } };
+                    let early = connector.early_request_length().unwrap_or(usize::MAX);
                     let offer = match offer {
-                        Some(held) => offer_of(held, order.asked.kind, usize::MAX),
+                        Some(held) => offer_of(held, order.asked.kind, early),
                         None => SessionOffer::nothing(order.asked),
                     };
                     connector.connect(ConnectionPlan::sample(config, asked, offer))

@@ -13,6 +13,11 @@ const MOST: usize = 64;
 /// So often a session of TLS 1.2 is offered: one that is odd is no witness for a whole fleet.
 const USES: u32 = 24;
 
+/// Early data is sent with what a ticket holds.
+fn kept_as(asked: Asked) -> Asked {
+    if asked.kind == Kind::Early { Asked { kind: Kind::Ticket, ..asked } } else { asked }
+}
+
 /// Sessions, the newest last, each with how often it may still be offered.
 #[derive(Default)]
 pub(super) struct Stock {
@@ -37,13 +42,13 @@ impl Stock {
         sessions.drain(..too_many);
     }
 
-    /// The newest that can be offered now, or the newest of this connection.
+    /// The newest that can be offered now, or the newest of this connection. Early data can be sent again, as whoever records it can.
     pub(super) fn take(&mut self, asked: Asked, connection: Option<u32>, now: Nanos) -> Option<HeldSession> {
-        let sessions = self.sessions.get_mut(&asked)?;
+        let sessions = self.sessions.get_mut(&kept_as(asked))?;
         sessions.retain(|(held, uses)| *uses > 0 && serves(held, asked, now));
         let is_wanted = |held: &HeldSession| connection.is_none() || held.origin.map(|origin| origin.index) == connection;
         let (held, uses) = sessions.iter_mut().rev().find(|(held, _)| is_wanted(held))?;
-        *uses -= 1;
+        *uses -= u32::from(asked.kind != Kind::Early);
         Some(held.clone())
     }
 
@@ -66,6 +71,6 @@ impl Stock {
     /// How many can be offered now.
     pub(super) fn count(&self, asked: Asked, now: Nanos) -> usize {
         let can = |(held, uses): &&(HeldSession, u32)| *uses > 0 && serves(held, asked, now);
-        self.sessions.get(&asked).map_or(0, |sessions| sessions.iter().filter(can).count())
+        self.sessions.get(&kept_as(asked)).map_or(0, |sessions| sessions.iter().filter(can).count())
     }
 }

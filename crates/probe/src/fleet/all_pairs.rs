@@ -1,10 +1,12 @@
 //! Every pair of nodes, in rounds in which each pair comes once.
 
-use reprise_model::Asked;
+use std::collections::BTreeSet;
+
+use reprise_model::{Asked, Kind};
 use reprise_stats::balanced_order;
 
 use super::{FleetRun, IN_DOUBT, MECHANISMS, OFFERS, side_by_side};
-use crate::crossing::Order;
+use crate::crossing::{Crossed, Order};
 
 /// So many rounds more where offers of one pair did not agree.
 const ROUNDS_IN_DOUBT: u32 = IN_DOUBT - OFFERS;
@@ -24,6 +26,7 @@ impl FleetRun<'_> {
             }
         }
         self.offer_what_is_old();
+        self.replay_early_data();
     }
 
     /// Shows what each node speaks, gives and accepts of its own.
@@ -76,6 +79,23 @@ impl FleetRun<'_> {
             }
         }
         self.carry_out(orders);
+    }
+
+    /// Sends the early data that one node has taken to another that accepts its tickets: a node's own record of what came does not
+    /// guard the others.
+    fn replay_early_data(&mut self) {
+        let [asked, ..] = MECHANISMS;
+        let allows = |it: &Crossed| it.asked == asked && it.observation.max_early_data().is_some();
+        let allowing: BTreeSet<usize> = self.made.iter().filter(|it| allows(it)).map(|it| it.to).collect();
+        let pairs = allowing.iter().flat_map(|from| allowing.iter().map(|to| (*from, *to)));
+        let share = |(from, to): &(usize, usize)| from != to && self.counts(asked, *from, *to).1 > 0;
+        let Some((from, to)) = pairs.into_iter().find(share) else { return };
+        self.carry_out(vec![Order::full(from, asked)]);
+        let Some(session) = self.crossing.oldest(from, asked, usize::MAX).pop() else { return };
+        let early = Asked { kind: Kind::Early, ..asked };
+        for to in [from, to] {
+            self.carry_out(vec![Order { to, asked: early, session: Some(session) }]);
+        }
     }
 
     fn has_changed_its_key(&self, node: usize, asked: Asked) -> bool {

@@ -66,7 +66,8 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("{}: {}", target.target, target.verdict))];
     let address = target.address.as_ref().map(|address| Fact::new("address", asked(address, &target.other_addresses)));
     let software = target.software.as_ref().map(|software| Fact::new("software", software));
-    let resumed = (!target.matrix.is_empty()).then(|| Fact::new("resumed", resumed(&target.matrix)));
+    let is_shown = target.reached && !target.matrix.is_empty();
+    let resumed = is_shown.then(|| Fact::new("resumed", resumed(&target.matrix)));
     let facts: Vec<Fact> = address.into_iter().chain(software).chain(resumed).chain(target.nodes.map(behind)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));

@@ -3,6 +3,7 @@
 mod gate;
 mod lab;
 mod outcome;
+mod redis;
 mod remedy_text;
 mod reprise;
 mod schema;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 pub use gate::{Gate, hears, says};
 pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
 pub use outcome::{Outcome, call_of};
+pub use redis::start_redis;
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
 pub use schema::assert_valid;
