@@ -10,6 +10,7 @@ use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
 use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job, pairs};
+use crate::conclusion::conclusion;
 use crate::keys::Certificates;
 use crate::matrix::matrix;
 use crate::message::{Batch, Failed, Job, Request, StackInfo};
@@ -49,6 +50,7 @@ pub fn compare(
     document.ratios = measured.ratios(comparison.seed);
     document.claims = claims::of_versions(&document.ratios, comparison.over);
     document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
+    document.conclusion = conclusion(&comparison.scenario, &document);
     document.skipped = measured.skipped;
     for stack in &stacks {
         if let Err(failed) = &stack.info {
@@ -100,6 +102,7 @@ impl ComparisonPlan<'_> {
             cores: None,
             clock: CompareClock { reading_ns: 0, thread_ns: 0, charged_ns: 0 },
             seed: self.seed,
+            conclusion: Vec::new(),
             stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
             rows: Vec::new(),
             ratios: Vec::new(),

@@ -23,6 +23,7 @@ mod claims;
 mod clock;
 mod compare;
 mod comparison;
+mod conclusion;
 mod conformance;
 mod cores;
 mod keys;

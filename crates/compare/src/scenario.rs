@@ -6,6 +6,7 @@ mod mutual;
 mod resumption;
 mod stacks;
 
+use reprise_model::document::CompareDocument;
 use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -25,6 +26,8 @@ pub struct Scenario {
     kinds: &'static [(Kind, bool)],
     /// Further handshakes of each version, key and group.
     beside: fn(Version, Key, NamedGroup) -> Vec<Case>,
+    /// What its figures answer, the most important first.
+    pub(crate) concludes: fn(&CompareDocument) -> Vec<String>,
 }
 
 const BOTH: &[Version] = &[Version::Tls12, Version::Tls13];

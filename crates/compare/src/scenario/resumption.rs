@@ -1,10 +1,12 @@
 //! What does resuming save, by ID, by ticket with a key exchange and without, with early data?
 
-use reprise_model::{Kind, Version};
+use reprise_model::document::CompareCase;
+use reprise_model::{Kind, PskMode, Version};
 use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
 use crate::case::{Case, Key};
+use crate::conclusion::{by, saved_by};
 
 pub(super) const RESUMPTION: Scenario = Scenario {
     name: "resumption",
@@ -19,5 +21,18 @@ pub(super) const RESUMPTION: Scenario = Scenario {
         ticket.map_or_else(Vec::new, |ticket| {
             ticket.without_key_exchange().into_iter().chain([ticket.with_request()]).collect()
         })
+    },
+    concludes: |document| {
+        let saved = |how, tls, kind| saved_by(document, how, by(tls, kind));
+        let without_exchange = |case: &CompareCase| case.psk_mode == Some(PskMode::PskKe);
+        [
+            saved("Resumed by ticket under TLS 1.2", Version::Tls12, Kind::Ticket),
+            saved("Resumed by ticket under TLS 1.3", Version::Tls13, Kind::Ticket),
+            saved_by(document, "Resumed by ticket under TLS 1.3 without a key exchange", without_exchange),
+            saved("Resumed by session ID under TLS 1.2", Version::Tls12, Kind::Id),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     },
 };

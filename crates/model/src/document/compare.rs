@@ -30,6 +30,9 @@ pub struct CompareDocument {
     pub clock: CompareClock,
     /// The seed of the order.
     pub seed: u64,
+    /// What the figures answer to the scenario's question, in sentences. Absent in results of before.
+    #[serde(default)]
+    pub conclusion: Vec<String>,
     /// The stacks, in the order of the tables.
     pub stacks: Vec<ComparedStack>,
     /// One for each pair and handshake that could be measured.

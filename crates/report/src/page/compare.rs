@@ -4,9 +4,11 @@ mod charts;
 pub(super) mod words;
 
 use reprise_model::PskMode;
-use reprise_model::document::{CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide};
+use reprise_model::document::{
+    CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide,
+};
 
-use self::words::{psk_ke, stack, words};
+use self::words::{change, psk_ke, stack, words};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, compare_baseline, grouped, section, source};
 use crate::figures::{Figure, Unit};
@@ -14,7 +16,8 @@ use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document))];
+    let mut blocks: Vec<Block> = document.conclusion.iter().cloned().map(Block::Paragraph).collect();
+    blocks.push(Block::Facts(facts(document)));
     if !document.rows.is_empty() {
         blocks.push(Block::Heading(heading_of_costs(document.over).to_owned()));
         blocks.extend(charts::costs(document).map(Block::Chart));
@@ -31,9 +34,12 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     let failures = failures(&document.matrix).into_iter().map(Block::warning);
     let below = std::iter::once(Block::Aside(LEGEND_OF_MATRIX.to_owned())).chain(failures);
     blocks.extend(section("What works with what", matrix(document), below));
-    let about_claims = std::iter::once(Block::Aside(of_claims(document).to_owned()));
-    let about_claims = about_claims.chain(reasons(document).map(Block::Paragraph));
-    blocks.extend(section("Against what was published", claims(document), about_claims));
+    if !document.claims.is_empty() {
+        blocks.push(Block::Heading("Against what was published".to_owned()));
+        blocks.extend(claims(document));
+        blocks.push(Block::Aside(of_claims(document).to_owned()));
+        blocks.extend(reasons(document).map(Block::Paragraph));
+    }
     blocks.extend(section("Skipped", skipped(document), None));
     if let Some(baseline) = &document.baseline {
         blocks.extend(compare_baseline::blocks(baseline));
@@ -199,21 +205,29 @@ fn counted(document: &CompareDocument) -> String {
     )
 }
 
+/// One group of rows for each pair of handshakes, the stack first whose server gains the most.
 fn ratios(document: &CompareDocument) -> Table {
     let of_side = |side: CompareSide| document.ratios.iter().filter(move |ratio| ratio.side == side);
-    let mut rows = Rows::of(of_side(CompareSide::Both))
-        .words("stack", |it| stack(&it.client, &it.server))
-        .grouped(|it| (&it.client, &it.server))
-        .words("from", |it| words(&it.from))
-        .words("to", |it| words(&it.to));
-    for side in CompareSide::ALL {
-        let same = |one: &CompareRatio, other: &CompareRatio| {
-            (&one.client, &one.server, &one.from, &one.to) == (&other.client, &other.server, &other.from, &other.to)
+    let of_this = |server: &CompareRatio, side| {
+        let is_it = |it: &&CompareRatio| {
+            (&it.client, &it.server, &it.from, &it.to) == (&server.client, &server.server, &server.from, &server.to)
         };
-        let of_this = |both: &CompareRatio| of_side(side).find(|it| same(it, both));
-        rows = rows.figures(side.name(), "×", |both| of_this(both).map(|it| Figure::ratio(it.median, it.ci95)));
+        of_side(side).find(is_it)
+    };
+    let pairs = grouped(of_side(CompareSide::Server), |it| (&it.from, &it.to)).into_iter().flat_map(|(_, mut of_pair)| {
+        of_pair.sort_by(|one, other| other.median.total_cmp(&one.median));
+        of_pair
+    });
+    let mut rows = Rows::of(pairs)
+        .words("handshakes", |it| change(&it.from, &it.to))
+        .grouped(|it| (&it.from, &it.to))
+        .words("stack", |it| stack(&it.client, &it.server));
+    for side in CompareSide::ALL {
+        rows = rows.figures(side.name(), "×", |it| of_this(it, side).map(|it| Figure::ratio(it.median, it.ci95)));
+        rows = rows
+            .dispensable([CompareSide::Client, CompareSide::Both].iter().position(|it| *it == side).map(|rank| rank as u8));
     }
-    rows.toned(|both| if both.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
+    rows.toned(|server| if server.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
 }
 
 /// A row for each client, a column for each server: what works of all that was tried.
@@ -255,10 +269,15 @@ fn shown(cell: &CompareMatrixCell) -> String {
     }
 }
 
-fn claims(document: &CompareDocument) -> Table {
-    Rows::of(&document.claims)
-        .words("claim", |claim| &claim.claim)
-        .grouped(|claim| &claim.claim)
+/// Each claim, and below it what each stack says to it.
+fn claims(document: &CompareDocument) -> impl Iterator<Item = Block> {
+    grouped(&document.claims, |claim| &claim.claim)
+        .into_iter()
+        .flat_map(|(claim, of_stacks)| [Block::Paragraph(claim.clone()), Block::Table(of_claim(of_stacks))])
+}
+
+fn of_claim(claims: Vec<&CompareClaim>) -> Table {
+    Rows::of(claims)
         .words("stack", |claim| &claim.stack)
         .figures("published", "×", |claim| claim.published.map(|published| Figure::plain(format!("{published:.2}"))))
         .figures("measured", "×", |claim| {

@@ -3,7 +3,7 @@
 use reprise_model::document::{CompareCase, CompareDocument, CompareRow, CompareSide};
 
 use super::grouped;
-use super::words::{stack, words};
+use super::words::{change, stack, words};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 
 /// CPU time of client and server, one chart for each handshake, the cheapest stack first: a resumption would be invisible beside a
@@ -30,36 +30,10 @@ fn of_case(case: &CompareCase, mut rows: Vec<&CompareRow>) -> Option<Chart> {
 pub(super) fn ratios(document: &CompareDocument) -> Option<Chart> {
     let of_both = document.ratios.iter().filter(|ratio| ratio.side == CompareSide::Both);
     let rows = of_both.map(|ratio| Interval {
-        name: format!("{}: {}", stack(&ratio.client, &ratio.server), change(&words(&ratio.from), &words(&ratio.to))),
+        name: format!("{}: {}", stack(&ratio.client, &ratio.server), change(&ratio.from, &ratio.to)),
         at: ratio.median,
         interval: ratio.ci95,
     });
     let label = "times as cheap, CPU time of both sides".to_owned();
     Intervals { label, rows: rows.collect() }.into_chart("What the second handshake gains on the first, with 95 % intervals")
-}
-
-/// "1.3 full to ticket p-256": the words that both have at their ends are said once, so that a narrow page has room for the rest.
-fn change(from: &str, to: &str) -> String {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let (from, mut to) = (words(from), words(to));
-    let same = |one: &mut dyn Iterator<Item = &String>, other: &mut dyn Iterator<Item = &String>| {
-        one.zip(other).take_while(|(one, other)| one == other).count()
-    };
-    let ahead = same(&mut from.iter(), &mut to.iter());
-    let behind = same(&mut from.iter().skip(ahead).rev(), &mut to.iter().skip(ahead).rev());
-    let from = from.get(..from.len() - behind).unwrap_or_default().join(" ");
-    to.drain(..ahead);
-    format!("{from} to {}", to.join(" "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_two_handshakes_share_is_said_once() {
-        assert_eq!(change("1.3 full p-256 secp256r1", "1.3 ticket p-256 secp256r1"), "1.3 full to ticket p-256 secp256r1");
-        assert_eq!(change("1.2 full rsa-2048", "1.3 full rsa-2048"), "1.2 to 1.3 full rsa-2048");
-        assert_eq!(change("1.3 ticket p-256 + request", "1.3 early p-256"), "1.3 ticket p-256 + request to early p-256");
-    }
 }

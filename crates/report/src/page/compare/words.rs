@@ -24,3 +24,34 @@ pub(super) fn psk_ke(mode: Option<PskMode>) -> String {
     let named = mode.filter(|mode| *mode == PskMode::PskKe);
     named.map(|mode| format!(" {}", mode.name())).unwrap_or_default()
 }
+
+/// "1.3 full to ticket p-256".
+pub(super) fn change(from: &CompareCase, to: &CompareCase) -> String {
+    of_words(&words(from), &words(to))
+}
+
+/// The words that both have at their ends are said once, so that a narrow page has room for the rest.
+fn of_words(from: &str, to: &str) -> String {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let (from, mut to) = (words(from), words(to));
+    let same = |one: &mut dyn Iterator<Item = &String>, other: &mut dyn Iterator<Item = &String>| {
+        one.zip(other).take_while(|(one, other)| one == other).count()
+    };
+    let ahead = same(&mut from.iter(), &mut to.iter());
+    let behind = same(&mut from.iter().skip(ahead).rev(), &mut to.iter().skip(ahead).rev());
+    let from = from.get(..from.len() - behind).unwrap_or_default().join(" ");
+    to.drain(..ahead);
+    format!("{from} to {}", to.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_handshakes_share_is_said_once() {
+        assert_eq!(of_words("1.3 full p-256 secp256r1", "1.3 ticket p-256 secp256r1"), "1.3 full to ticket p-256 secp256r1");
+        assert_eq!(of_words("1.2 full rsa-2048", "1.3 full rsa-2048"), "1.2 to 1.3 full rsa-2048");
+        assert_eq!(of_words("1.3 ticket p-256 + request", "1.3 early p-256"), "1.3 ticket p-256 + request to early p-256");
+    }
+}
