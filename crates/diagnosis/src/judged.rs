@@ -38,7 +38,7 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
     let kind = storing_kind(&judgement);
     // RFC 6585, section 4: so the server itself says that it limits them.
     let says_too_many = judgement.observations.iter().any(|seen| seen.http_status == Some(429));
-    let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&kind));
+    let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&kind) && (rule.is_it)(&judgement));
     let found: Vec<Finding> = rules()
         .filter_map(|(cause, rule)| {
             let conclusion = judgement.of(rule.concludes).filter(|it| it.cause != Concluded::NodeDown || !says_too_many)?;

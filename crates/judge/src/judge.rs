@@ -64,11 +64,7 @@ impl Judge {
         self.restarts.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
         self.rotations.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
         self.unknown.iter_mut().for_each(|it| it.observe(attempt, seen, &self.names));
-        if let Some(key) = seen.comparable_key(attempt) {
-            self.names.last = Some((key, attempt.at));
-            self.names.last_connection = attempt.connection;
-            *self.names.counts.entry(key).or_default() += 1;
-        }
+        self.names.note(attempt, seen);
         self.observed += 1;
     }
 

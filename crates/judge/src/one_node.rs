@@ -20,13 +20,43 @@ pub(crate) struct KeyNames {
     pub(crate) last: Option<(u32, f64)>,
     /// The connection that had it.
     pub(crate) last_connection: usize,
+    /// When the last was seen for the first time, and the name before it.
+    since: f64,
+    before: Option<u32>,
     /// How often each was seen.
     pub(crate) counts: std::collections::HashMap<u32, usize>,
     /// Whether a connection was answered before any name was seen.
     pub(crate) are_hidden: bool,
 }
 
+/// Seconds for which a process that was told to end may still answer, beside the one that follows it.
+const OVERLAP: f64 = 0.5;
+
+/// How probable it is that it does.
+pub(crate) const LATE: f64 = 0.1;
+
 impl KeyNames {
+    /// Whether a process that was replaced has answered once more: the name before the last, soon after the last came up.
+    pub(crate) fn is_late(&self, attempt: &Attempt, seen: &Seen) -> bool {
+        let key = seen.comparable_key(attempt);
+        key.is_some() && key == self.before && attempt.at - self.since < OVERLAP
+    }
+
+    /// Keeps what this connection named. What comes late leaves the last as it is.
+    pub(crate) fn note(&mut self, attempt: &Attempt, seen: &Seen) {
+        let is_late = self.is_late(attempt, seen);
+        let Some(key) = seen.comparable_key(attempt) else { return };
+        *self.counts.entry(key).or_default() += 1;
+        if is_late {
+            return;
+        }
+        if let Some((last, _)) = self.last.filter(|(last, _)| *last != key) {
+            (self.before, self.since) = (Some(last), attempt.at);
+        }
+        self.last = Some((key, attempt.at));
+        self.last_connection = attempt.connection;
+    }
+
     /// The probability of this name where the key is the one that was named last, or another one, whose name was never seen.
     pub(crate) fn likelihood(&self, key: u32, is_last: bool) -> f64 {
         let is_expected =

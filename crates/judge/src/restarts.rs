@@ -1,7 +1,7 @@
 //! Keys that are lost now and then: an exact pass over when that was last.
 
 use crate::attempt::{Attempt, Seen, likelihood};
-use crate::one_node::KeyNames;
+use crate::one_node::{KeyNames, LATE};
 
 /// One node that loses all it knows at this rate.
 #[derive(Clone, Debug)]
@@ -22,6 +22,10 @@ impl Restarts {
         let lost = 1.0 - (-self.rate * attempt.gap).exp();
         self.last.iter_mut().for_each(|it| *it *= 1.0 - lost);
         self.last.push(lost);
+        if names.is_late(attempt, seen) {
+            self.log_weight += LATE.ln();
+            return;
+        }
         let named = seen.comparable_key(attempt).zip(names.last);
         let mut evidence = 0.0;
         for (last, probability) in self.last.iter_mut().enumerate() {

@@ -4,7 +4,7 @@
 //! time since the last replacement is known as well as the attempts show it, and becomes less certain as time goes by.
 
 use crate::attempt::{Attempt, Seen, likelihood};
-use crate::one_node::KeyNames;
+use crate::one_node::{KeyNames, LATE};
 
 /// Parts of a period.
 const PARTS: usize = 80;
@@ -28,6 +28,10 @@ impl Rotations {
 
     pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
         self.since = self.after(attempt.gap);
+        if names.is_late(attempt, seen) {
+            self.log_weight += LATE.ln();
+            return;
+        }
         let named = seen.comparable_key(attempt).zip(names.last);
         let mut evidence = 0.0;
         for (part, probability) in self.since.iter_mut().enumerate() {

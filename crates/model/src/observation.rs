@@ -88,9 +88,12 @@ impl Observation {
         self.facts().is_some_and(|facts| facts.session_offered && facts.kind == Kind::Full)
     }
 
-    /// Whether the response, if there was one, was no error: of a resumption that ends in a 4xx or 5xx nothing is concluded.
+    /// Whether the response, if there was one, is no error that may have to do with the connection: a page that is not there, or that
+    /// asks for a password, is not. Of a resumption that ends in another 4xx, or in a 5xx, nothing is concluded: it may be a certificate
+    /// that is missing (400, 495 to 497), a name (421), early data (425), a limit (429) or a node that is ill.
     pub fn is_answered_well(&self) -> bool {
-        self.http_status.is_none_or(|status| status < 400)
+        const OF_CONNECTIONS: [u16; 8] = [400, 408, 421, 425, 429, 495, 496, 497];
+        self.http_status.is_none_or(|status| status < 500 && !OF_CONNECTIONS.contains(&status))
     }
 
     /// Whether the response says that there were too many requests, or that the server cannot answer now.

@@ -2,7 +2,9 @@
 
 use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
+use super::resumed_ticket_refused::is_cap_of_one;
 use super::{Cause, JudgedRule};
 use crate::diagnose::examined::mechanism;
 
@@ -28,6 +30,13 @@ reprise measure HOST --kinds ticket --session-in chain.json --session-out chain.
     separated_by: &["history"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::ChainCap, |_| Severity::Note, |judgement| format!("{}: sessions are refused after so many resumptions since the full handshake", mechanism(judgement.asked)))),
+    // Where the cap is one resumption, it is a fault, and has a name of its own.
+    judged: Some(
+        JudgedRule::of(Concluded::ChainCap, |_| Severity::Note, title).if_it(|judgement| !is_cap_of_one(judgement)),
+    ),
     ..Cause::BLANK
 };
+
+fn title(judgement: &Judgement) -> String {
+    format!("{}: sessions are refused after so many resumptions since the full handshake", mechanism(judgement.asked))
+}

@@ -37,7 +37,8 @@ openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c Certi
 fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let asked_in_vain = || case.samples().filter(|(_, facts)| is_asked_in_vain(facts));
     let asked = asked_in_vain().count() as u64;
-    let refused: Vec<&Observation> = asked_in_vain().map(|(seen, _)| seen).filter(|seen| !seen.is_answered_well()).collect();
+    let refused: Vec<&Observation> =
+        asked_in_vain().map(|(seen, _)| seen).filter(|seen| seen.http_status.is_some_and(|status| status >= 400)).collect();
     // A server that asks and does not insist answers well.
     if refused.is_empty() || (refused.len() as u64) < asked {
         return None;

@@ -29,7 +29,13 @@ done | cut -c1-60 | sort | uniq -c
     advice: "Make the TLS configuration once, when the program starts, and use it for all connections:",
     fixes: &[
         fix("OpenSSL API", "", "call SSL_CTX_new() once, and SSL_new() for each connection"),
-        fix("Go", "", "let GetConfigForClient return one *tls.Config, not a new one or a Clone() for each connection"),
+        fix(
+            "Go",
+            "",
+            "keep one *tls.Config: no tls.Server(conn, config) with a new one for each connection, and no new keys of \
+             SetSessionTicketKeys in what GetConfigForClient returns",
+        ),
+        fix("Python ssl", "", "make one ssl.SSLContext when the program starts, and wrap every connection by it"),
         fix("rustls", "", "keep one Arc<ServerConfig> for all connections"),
         fix("Node", "", "call tls.createServer() once; for other names use addContext() or an SNICallback that returns a kept context"),
         fix("Java", "", "keep one SSLContext for all connections"),

@@ -40,13 +40,13 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
         fix("Envoy", "session_timeout: 14400s", "in the DownstreamTlsContext, default 7200s; of TLS 1.2 alone"),
         fix("OpenSSL API", "SSL_CTX_set_timeout(ctx, 14400);", "default 7200 under OpenSSL 3"),
         fix("GnuTLS", "gnutls_db_set_cache_expiration(session, 14400);", ""),
-        fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; in a program SSLSessionContext.setSessionTimeout"),
+        fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; where the program calls SSLSessionContext.setSessionTimeout, that value counts instead"),
         fix("Postfix", "smtpd_tls_session_cache_timeout = 14400s", "default 3600s"),
     ],
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::Lifetime, |_| Severity::Risk, title)),
+    judged: Some(JudgedRule::of(Concluded::Lifetime, |_| Severity::Risk, title).if_it(ends_as_stated)),
     examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
@@ -96,3 +96,10 @@ fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
 
 const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
     with a longer wait, and with a shorter one";
+
+/// Beside nodes that do not share, one of which may lose its keys, only where the tickets state such a lifetime themselves.
+fn ends_as_stated(judgement: &Judgement) -> bool {
+    let tickets = judgement.observations.iter().filter_map(|seen| seen.facts()?.tickets.iter().next());
+    let longest = tickets.map(|ticket| ticket.lifetime_s).max().unwrap_or_default();
+    judgement.of(Concluded::NotShared).is_none() || longest < SHORT_S
+}

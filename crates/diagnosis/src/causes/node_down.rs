@@ -30,7 +30,8 @@ done
     costs: "Of n nodes taken at random, one connection of n fails; clients that try again pay two.",
     advice: "Find the node in the balancer's log, and let the balancer test its nodes:",
     fixes: &[
-        fix("HAProxy", "", "check on each server line of the backend, with option httpchk where a node answers with errors"),
+        fix("HAProxy", "", "check check-ssl verify none on each server line of the backend: a plain check does not see a node that hangs. Where a node answers \
+             with errors, option httpchk beside these three"),
         fix("nginx", "", "let no proxy_next_upstream off stand in the block of the balancer: its default tries another node"),
         fix("Envoy", "", "health_checks or outlier_detection in the cluster"),
     ],

@@ -1,5 +1,6 @@
 //! `not-offered`: the server gives nothing to resume with, or gives tickets that it never accepts.
 
+use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Kind, Version};
 
@@ -8,7 +9,7 @@ use super::{
     lifetime_invalid, restart_lost_keys, services, session_too_large, shared::MORE_TICKETS, vhost_directives,
 };
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{Case, FEWEST, Series};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "not-offered",
@@ -110,7 +111,7 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
         let title = format!("{version} tickets arrive and are never accepted");
         (title, evidence_of_refusal(case, refused), confidence(case, refused))
     } else if all.iter().all(gives_nothing) {
-        (nothing_to_resume_with(version), vec![what_was_given(&all, version)], Confidence::Likely)
+        (nothing_to_resume_with(version), vec![what_was_given(&all, version)], confidence_of_nothing(case, version))
     } else {
         return None;
     };
@@ -123,6 +124,16 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
     let has_no_tickets = version == Version::Tls13 && refused.is_none() && (resumes || is_alone);
     Some(if has_no_tickets { finding.fixed_by(some_tickets(resumes)) } else { finding })
 }
+
+/// Where the other version shows nodes that differ, a few connections may all have reached those that give nothing.
+fn confidence_of_nothing(case: &Case<'_>, version: Version) -> Confidence {
+    let shows_nodes = case.judgements.iter().any(|judgement| judgement.of(Concluded::NotShared).is_some());
+    let is_few = case.full_handshakes(version).len() < ENOUGH;
+    if shows_nodes && is_few { Confidence::Possible } else { Confidence::Likely }
+}
+
+/// If half of the nodes gave something, so many connections would have met one but for one case in a hundred.
+const ENOUGH: usize = 7;
 
 fn speaks_tls12(case: &Case<'_>) -> bool {
     case.observations.iter().any(|seen| seen.facts().is_some_and(|facts| facts.version == Version::Tls12))
@@ -175,9 +186,16 @@ fn gives_nothing(series: &Series<'_>) -> bool {
 fn confidence(case: &Case<'_>, refused: &Series<'_>) -> Confidence {
     match refused.asked.tls {
         Version::Tls13 if is_off_under_tls12(case) => Confidence::Likely,
+        Version::Tls13 if !speaks_tls12(case) && names_sessions(refused) => Confidence::Likely,
         Version::Tls12 if case.judgements.is_empty() => Confidence::Possible,
         _ => refused.confidence_of_refusal(case),
     }
+}
+
+/// Whether its tickets only name sessions, of which so many are refused that a cache of one or two is no likely reason.
+fn names_sessions(tickets: &Series<'_>) -> bool {
+    let mut given = tickets.completed.iter().filter_map(|(_, facts)| facts.tickets.iter().next()).peekable();
+    tickets.refusals() >= FEWEST && given.peek().is_some() && given.all(|ticket| !ticket.holds_its_session())
 }
 
 fn evidence_of_refusal(case: &Case<'_>, refused: &Series<'_>) -> Vec<String> {

@@ -89,6 +89,8 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     }
     let full_completed = full.iter().all(|seen| seen.fault.is_none());
     let (severity, confidence) = match (all, full_completed) {
+        // Two of two may be chance where many other offers were made.
+        _ if is_otherwise => (Severity::Risk, Confidence::Possible),
         (true, true) if failed.len() >= CERTAIN => (Severity::Fault, Confidence::Certain),
         (true, _) => (Severity::Fault, Confidence::Likely),
         (false, _) => (Severity::Risk, Confidence::Possible),

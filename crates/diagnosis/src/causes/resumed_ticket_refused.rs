@@ -1,9 +1,11 @@
 //! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
+use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Observation, Origin};
+use reprise_probe::diagnose::Judgement;
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, JudgedRule, MeasuredRule, Rule, fix};
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -35,7 +37,8 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/
         ),
     ],
     severities: &[Severity::Fault],
-    confidences: &[Confidence::Likely],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    judged: Some(JudgedRule::of(Concluded::ChainCap, |_| Severity::Fault, title).if_it(is_cap_of_one)),
     measured: Some(Rule { rank: 13, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
     ..Cause::BLANK
 };
@@ -70,6 +73,26 @@ const MOST_NODES: u32 = 32;
 /// Whether it explains what became of these tickets.
 pub(crate) fn is_shown(tickets: &Series<'_>) -> bool {
     accepted(tickets).is_some()
+}
+
+/// Whether a cap of one resumption is what this is: a ticket of a resumed connection is never accepted, one of a full handshake mostly.
+pub(super) fn is_cap_of_one(judgement: &Judgement) -> bool {
+    let outcomes = |was_resumed: bool| {
+        let of_such = judgement
+            .offers()
+            .filter(move |seen| seen.offered.and_then(|it| it.origin).is_some_and(|it| it.was_resumed == was_resumed));
+        of_such.map(|seen| !seen.is_refusal()).collect::<Vec<bool>>()
+    };
+    let (of_resumed, of_full) = (outcomes(true), outcomes(false));
+    let accepted = of_full.iter().filter(|is_accepted| **is_accepted).count();
+    of_resumed.len() >= ENOUGH && !of_resumed.contains(&true) && 2 * accepted > of_full.len()
+}
+
+/// So many refusals are no accident.
+const ENOUGH: usize = 4;
+
+fn title(judgement: &Judgement) -> String {
+    format!("{} tickets that a resumed connection gives are refused", judgement.asked.tls)
 }
 
 /// What separates the tickets that are accepted from those that are not, where nodes in turn do not.

@@ -44,12 +44,19 @@ pub(crate) struct JudgedRule {
     pub(crate) severity: fn(Asked) -> Severity,
     /// The title of the finding.
     pub(crate) title: fn(&Judgement) -> String,
+    /// Which of two causes it is that the judge does not tell apart.
+    pub(crate) is_it: fn(&Judgement) -> bool,
 }
 
 impl JudgedRule {
     /// Of tickets and of session IDs.
     pub(crate) const fn of(concludes: Conclusion, severity: fn(Asked) -> Severity, title: fn(&Judgement) -> String) -> Self {
-        Self { concludes, kinds: &[Kind::Ticket, Kind::Id], severity, title }
+        Self { concludes, kinds: &[Kind::Ticket, Kind::Id], severity, title, is_it: |_| true }
+    }
+
+    /// Only where this holds.
+    pub(crate) const fn if_it(self, is_it: fn(&Judgement) -> bool) -> Self {
+        Self { is_it, ..self }
     }
 
     /// Of one of them.

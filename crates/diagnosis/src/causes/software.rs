@@ -58,6 +58,8 @@ const NAMES: &[(&str, &str)] = &[
     ("mbed tls", "Mbed TLS"),
     ("reprise", "reprise"),
     ("python", "Python ssl"),
+    ("basehttp", "Python ssl"),
+    ("simplehttp", "Python ssl"),
     ("gunicorn", "Python ssl"),
     ("uvicorn", "Python ssl"),
     ("undici", "undici"),

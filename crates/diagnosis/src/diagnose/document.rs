@@ -2,9 +2,10 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_judge::{Nodes, Policy};
+use reprise_judge::{Cause as Concluded, Nodes, Policy};
 use reprise_model::document::{
-    BalancedNodes, BalancingPolicy, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy, Subject,
+    BalancedNodes, BalancingPolicy, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy,
+    Severity, Subject,
 };
 use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
@@ -50,6 +51,8 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls));
     let found: Vec<Finding> = found.collect();
     let matrix = matrix(&examined);
+    let is_explained = found.iter().any(|finding| finding.severity != Severity::Note);
+    let unexplained = (!is_explained && reached).then(|| failed_without_reason(examination)).flatten();
     Diagnosis {
         target: target.to_string(),
         subject: Subject::Server,
@@ -61,7 +64,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
             (failure, false) => not_reached(failure.as_ref()),
             // What was not tried may be what does not resume.
             (Some(failure), true) => verdict(&found, &format!("Incomplete: {}", failure.message)),
-            (None, true) => verdict(&found, &healthy(&matrix)),
+            (None, true) => verdict(&found, &error_of_all(&observations).map_or_else(|| healthy(&matrix), only_errors)),
         },
         failure,
         incomplete: examination.ended_by.is_some(),
@@ -71,15 +74,20 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         seconds: examination.took.0 as f64 / 1e9,
         nodes: nodes(judgements),
         matrix,
-        figures: if reached { whole_request::sentences(figures, &examined) } else { Vec::new() },
-        warnings: warnings(examination),
+        figures: match reached && error_of_all(&observations).is_none() {
+            true => whole_request::sentences(figures, &examined),
+            false => Vec::new(),
+        },
+        warnings: warnings(examination).into_iter().chain(unexplained).collect(),
     }
 }
 
 /// The nodes behind the address, by the mechanism that shows their number best.
 fn nodes(judgements: &[Judgement]) -> Option<BalancedNodes> {
     let width = |nodes: &Nodes| nodes.high.unwrap_or(usize::MAX) - nodes.low;
-    let shown = judgements.iter().filter_map(|judgement| judgement.nodes);
+    // One that fails at times is not told from one that is down.
+    let is_whole = |judgement: &&Judgement| judgement.of(Concluded::NodeDown).is_none();
+    let shown = judgements.iter().filter(is_whole).filter_map(|judgement| judgement.nodes);
     shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none())).map(|nodes| BalancedNodes {
         low: nodes.low as u32,
         likely: nodes.likely as u32,
@@ -95,6 +103,29 @@ fn nodes(judgements: &[Judgement]) -> Option<BalancedNodes> {
 
 fn not_reached(failure: Option<&Failure>) -> String {
     failure.map_or_else(|| "No connection was made".to_owned(), |failure| failure.message.clone())
+}
+
+/// The status of every response, where all are errors from which nothing follows.
+fn error_of_all(observations: &[Observation]) -> Option<u16> {
+    let mut answered = observations.iter().filter(|seen| seen.http_status.is_some()).peekable();
+    let status = answered.peek()?.http_status?;
+    answered.all(|seen| !seen.is_answered_well()).then_some(status)
+}
+
+fn only_errors(status: u16) -> String {
+    format!(
+        "Every response is an error (HTTP status {status}), so nothing is concluded of sessions: try another path, or --no-request"
+    )
+}
+
+/// Connections that failed though nothing was varied, where no finding tells of them.
+fn failed_without_reason(examination: &Examination) -> Option<String> {
+    let plain = examination.runs.iter().filter(|run| run.experiment.is_plain() || run.experiment.is_chosen());
+    let seen: Vec<_> = plain.flat_map(ExperimentRun::all).collect();
+    let failed = seen.iter().filter(|seen| seen.fault.is_some()).count();
+    let last = seen.iter().rev().find_map(|seen| seen.observation.outcome.err())?;
+    let all = connections(seen.len() as u64);
+    Some(format!("{failed} of {all} in which nothing was varied failed, the last one with: {}", named(last)))
 }
 
 /// "It resumes: TLS 1.3 by ticket, TLS 1.2 by ticket".
