@@ -15,7 +15,8 @@ use crate::routed::Routed;
 /// What was seen: what each connection offered (how many connections before it), what became of it, and the key name it gave.
 type Sequence = [(Option<usize>, Outcome, Option<u32>)];
 
-const GAP: f64 = 0.4;
+/// Longer than a process that is replaced answers.
+const GAP: f64 = 0.6;
 
 fn attempts(sequence: &Sequence) -> Vec<(Attempt, Seen)> {
     let mut all = Vec::new();
@@ -41,11 +42,7 @@ fn tell(sequence: &Sequence, mut observe: impl FnMut(&Attempt, &Seen, &KeyNames)
     let mut names = KeyNames::default();
     for (attempt, seen) in attempts(sequence) {
         observe(&attempt, &seen, &names);
-        if let Some(key) = seen.key {
-            names.last = Some((key, attempt.at));
-            names.last_connection = attempt.connection;
-            *names.counts.entry(key).or_default() += 1;
-        }
+        names.note(&attempt, &seen);
     }
 }
 

@@ -96,3 +96,55 @@ pub(crate) fn odds(posterior: &[(Causes, f64)], causes: Causes) -> f64 {
     }
     present / absent.max(1e-12)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::{Earlier, Offered, Variation};
+
+    /// Connections at these times that give these key names; each offers the session of the one before, which is resumed where the key is
+    /// the same.
+    fn judged(connections: &[(f64, u32)]) -> Judge {
+        let mut judge = Judge::new();
+        for (connection, (at, key)) in connections.iter().copied().enumerate() {
+            let before = connection.checked_sub(1).map(|before| connections[before]);
+            let gap = before.map_or(0.0, |(earlier, _)| at - earlier);
+            let offered = connection.checked_sub(1).map(|from| Offered {
+                from,
+                age: gap,
+                others: 0,
+                used: 0,
+                depth: 0,
+                earlier: Earlier::default(),
+            });
+            let is_known = before.is_some_and(|(_, named)| named == key);
+            let outcome = if is_known { Outcome::Resumed } else { Outcome::Full };
+            let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
+            judge.observe(&attempt, &Seen { outcome, key: Some(key) });
+        }
+        judge
+    }
+
+    /// Six connections in a second under each key; the process that is told to end answers one more.
+    #[test]
+    fn a_key_that_is_replaced_under_graceful_reloads_is_no_node() {
+        let period = 2.4;
+        let under = |key: u32| (0..12).map(move |place| (f64::from(key).mul_add(period, f64::from(place) * 0.2), key));
+        let mut connections: Vec<(f64, u32)> = (0..4).flat_map(under).collect();
+        // The second connection after each change.
+        (0..connections.len())
+            .rev()
+            .filter(|place| place % 12 == 1 && *place > 12)
+            .for_each(|place| connections[place].1 -= 1);
+        let judge = judged(&connections);
+        let (nodes, changed) = (judge.odds(&[Cause::NotShared]), judge.odds(&[Cause::Rotation, Cause::Restart]));
+        assert!(changed > 20.0 && nodes < 0.1, "{changed} and {nodes}");
+    }
+
+    #[test]
+    fn names_that_come_again_later_are_nodes() {
+        let connections: Vec<(f64, u32)> = (0..30).map(|place| (f64::from(place) * 0.2, place as u32 / 3 % 2)).collect();
+        let judge = judged(&connections);
+        assert!(judge.odds(&[Cause::NotShared]) > 20.0, "{}", judge.odds(&[Cause::NotShared]));
+    }
+}
