@@ -38,7 +38,7 @@ clients fail.",
 const MOST_S: u32 = 604_800;
 
 fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
-    let (longest, evidence) = stated_lifetimes(examined, Version::Tls13)?;
+    let ([_, longest], evidence) = stated_lifetimes(examined, Version::Tls13)?;
     let (severity, title) = match longest {
         0 => (Severity::Fault, "TLS 1.3 tickets have a lifetime of 0 s: clients must discard them immediately".to_owned()),
         1..=MOST_S => return None,
@@ -50,8 +50,9 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
     Some(CAUSE.finding(severity, Confidence::Certain, title).because([evidence]))
 }
 
-/// The longest lifetime that tickets of this version state, in seconds, and what is said of all; `None` where no ticket came.
-pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Option<(u32, String)> {
+/// The shortest and the longest lifetime that tickets of this version state, in seconds, and what is said of all; `None` where no ticket
+/// came.
+pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Option<([u32; 2], String)> {
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
     let lifetimes: Vec<u32> =
         facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();
@@ -61,5 +62,5 @@ pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Opt
     } else {
         format!("lifetimes from {shortest} to {longest} s")
     };
-    Some((longest, format!("{} tickets, with {span}", lifetimes.len())))
+    Some(([shortest, longest], format!("{} tickets, with {span}", lifetimes.len())))
 }
