@@ -27,12 +27,14 @@ pub enum Ability {
     PskKe = 8,
     /// Send early data, or accept it.
     EarlyData = 9,
+    /// Authenticate by an external PSK.
+    Psk = 10,
     /// Make a context with the library's whole state for itself.
     LibraryContext = 16,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 10] = [
+const NAMES: [(Ability, &str); 11] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -43,6 +45,7 @@ const NAMES: [(Ability, &str); 10] = [
     (Ability::Export, "export"),
     (Ability::PskKe, "psk-ke"),
     (Ability::EarlyData, "early-data"),
+    (Ability::Psk, "psk"),
 ];
 
 /// What a library can do.
@@ -89,6 +92,7 @@ impl Abilities {
             (options.sessions == SessionMode::Id, Ability::Id, "session IDs"),
             (options.max_early_data > 0, Ability::EarlyData, "early data"),
             (options.sessions == SessionMode::Ticket, Ability::Ticket, "tickets"),
+            (options.psk.is_some(), Ability::Psk, "external PSKs"),
             (options.psk_mode == PskMode::PskKe, Ability::PskKe, "resumption without a key exchange"),
             (authenticates, Ability::ClientAuth, "client authentication"),
         ];

@@ -57,6 +57,9 @@ struct CContextOptions {
     psk_ke: i32,
     max_early_data: u32,
     own_library_context: i32,
+    psk_identity: Text,
+    psk_key: *const u8,
+    psk_key_length: usize,
 }
 
 #[repr(C)]
@@ -271,6 +274,9 @@ impl RawContext {
             psk_ke: i32::from(options.psk_mode == PskMode::PskKe),
             max_early_data: options.max_early_data,
             own_library_context: i32::from(owns_library),
+            psk_identity: text(options.psk.map(|psk| psk.identity)),
+            psk_key: options.psk.map_or(ptr::null(), |psk| psk.key.as_ptr()),
+            psk_key_length: options.psk.map_or(0, |psk| psk.key.len()),
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.

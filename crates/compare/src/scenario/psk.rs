@@ -1,0 +1,28 @@
+//! What does an external PSK save on certificates, with a key exchange and without?
+
+use reprise_model::{Kind, Version};
+use reprise_wire::{CipherSuite, NamedGroup};
+
+use super::{BOTH, Scenario};
+use crate::case::{Case, Key, NO_GROUP};
+
+pub(super) const PSK: Scenario = Scenario {
+    name: "psk",
+    help: "External PSKs against certificates: with DHE, with ECDHE, without a key exchange",
+    versions: BOTH,
+    keys: &[Key::RSA_2048, Key::P256],
+    groups: |key| {
+        if key.is_rsa() { &[NamedGroup::FFDHE2048, NamedGroup::SECP256R1] } else { &[NamedGroup::SECP256R1] }
+    },
+    kinds: &[(Kind::Full, false)],
+    beside: |version, _, group| {
+        let exchange = Case::by_psk(version, group);
+        // OpenSSL and Mbed TLS have no ECDHE_PSK with GCM (RFC 8442).
+        let gcm = exchange.and_then(|it| it.with_suite(CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256));
+        let alone = match version {
+            Version::Tls12 => Case::by_psk(version, NO_GROUP),
+            Version::Tls13 => exchange.and_then(Case::without_key_exchange),
+        };
+        [exchange, gcm, alone].into_iter().flatten().collect()
+    },
+};
