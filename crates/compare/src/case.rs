@@ -204,6 +204,11 @@ impl Case {
         NamedGroup(self.group)
     }
 
+    /// Whether its key exchange is in a finite field.
+    pub(crate) fn is_of_finite_field(&self) -> bool {
+        is_finite_field(self.group())
+    }
+
     /// The group as documents name it.
     pub(crate) fn group_name(&self) -> String {
         if self.group() == NO_GROUP { "none".to_owned() } else { self.group().to_string() }
