@@ -9,7 +9,7 @@ use reprise_model::{Bytes, Kind, KindCounts, Version};
 use crate::callgrind::Callgrind;
 use crate::case::{Case, NO_GROUP, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
-use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job};
 use crate::keys::Certificates;
 use crate::matrix::matrix;
 use crate::message::{Batch, Failed, Job, Request, StackInfo};
@@ -178,7 +178,7 @@ impl<'a> Measured<'a> {
             skipped: Vec::new(),
             cores: if comparison.over == CompareOver::Loopback { cores::two() } else { None },
         };
-        let pairs = pairs(stacks, comparison.crossed);
+        let pairs = comparison.pairs(stacks, comparison.crossed);
         let planned = (pairs.len() * comparison.cases.len()) as u64;
         audience.begins("handshakes prepared");
         for (index, (client, server)) in pairs.into_iter().enumerate() {

@@ -6,7 +6,7 @@ use reprise_model::document::CompareMatrixCell;
 use reprise_model::{Kind, Version};
 
 use crate::case::{Case, NO_GROUP};
-use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, job};
 use crate::message::{Ready, Request};
 use crate::worker::{Launcher, Worker};
 
@@ -25,7 +25,7 @@ pub(crate) fn matrix(
             *known = *case;
         }
     }
-    let pairs = pairs(stacks, true);
+    let pairs = comparison.pairs(stacks, true);
     let planned = (pairs.len() * wanted.len()) as u64;
     let mut cells = Vec::new();
     audience.begins("handshakes tried");

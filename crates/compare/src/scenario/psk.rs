@@ -21,7 +21,7 @@ pub(super) const PSK: Scenario = Scenario {
         let gcm = exchange.and_then(|it| it.with_suite(CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256));
         let alone = match version {
             Version::Tls12 => Case::by_psk(version, NO_GROUP),
-            // Its client makes a key share all the same, which none but that of a curve would leave anything to see beside.
+            // Its client computes a key share all the same: one of a finite field would be most of the row.
             Version::Tls13 => exchange.filter(|it| !it.is_of_finite_field()).and_then(Case::without_key_exchange),
         };
         [exchange, gcm, alone].into_iter().flatten().collect()
