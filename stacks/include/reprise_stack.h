@@ -63,7 +63,7 @@ enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICK
 #define REPRISE_CAN_TICKET (1u << 5)
 #define REPRISE_CAN_CLIENT_AUTH (1u << 6)
 #define REPRISE_CAN_EXPORT (1u << 7) /* session_export and session_import */
-#define REPRISE_CAN_PSK_KE (1u << 8) /* resume under TLS 1.3 without a key exchange */
+#define REPRISE_CAN_PSK_KE (1u << 8) /* use a PSK of TLS 1.3, from a ticket or external, without a key exchange */
 #define REPRISE_CAN_EARLY_DATA (1u << 9) /* early_write and early_read */
 #define REPRISE_CAN_PSK (1u << 10) /* psk_identity; which suites and modes it has, context_new says */
 #define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */

@@ -23,7 +23,7 @@ pub enum Ability {
     ClientAuth = 6,
     /// Give sessions as bytes, and take them.
     Export = 7,
-    /// Resume under TLS 1.3 without a key exchange.
+    /// Use a PSK of TLS 1.3, from a ticket or external, without a key exchange.
     PskKe = 8,
     /// Send early data, or accept it.
     EarlyData = 9,
@@ -93,7 +93,7 @@ impl Abilities {
             (options.max_early_data > 0, Ability::EarlyData, "early data"),
             (options.sessions == SessionMode::Ticket, Ability::Ticket, "tickets"),
             (options.psk.is_some(), Ability::Psk, "external PSKs"),
-            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "resumption without a key exchange"),
+            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "PSK without a key exchange"),
             (authenticates, Ability::ClientAuth, "client authentication"),
         ];
         needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)
