@@ -63,8 +63,9 @@ enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICK
 #define REPRISE_CAN_TICKET (1u << 5)
 #define REPRISE_CAN_CLIENT_AUTH (1u << 6)
 #define REPRISE_CAN_EXPORT (1u << 7) /* session_export and session_import */
-#define REPRISE_CAN_PSK_KE (1u << 8) /* resume under TLS 1.3 without a key exchange */
+#define REPRISE_CAN_PSK_KE (1u << 8) /* use a PSK of TLS 1.3, from a ticket or external, without a key exchange */
 #define REPRISE_CAN_EARLY_DATA (1u << 9) /* early_write and early_read */
+#define REPRISE_CAN_PSK (1u << 10) /* psk_identity; which suites and modes it has, context_new says */
 #define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
@@ -106,6 +107,12 @@ typedef struct {
     /* The context has the library's state, providers and random generators for itself, which end with it: OpenSSL's
      * OSSL_LIB_CTX. Only where the capabilities say so; read it where size reaches so far. */
     int32_t own_library_context;
+    /* An external PSK (RFC 4279, RFC 5489; RFC 9846 §4.3.11, of the hash of the first suite): both sides authenticate by it alone, and there
+     * is no chain, key or trust. Only where the capabilities say so; read it where size reaches as far as the last. psk_ke says how
+     * it is used, as of a ticket. The identity has no zero in it. No identity: no PSK. */
+    reprise_text psk_identity;
+    const uint8_t *psk_key;
+    size_t psk_key_length;
 } reprise_options;
 
 /* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */
@@ -114,7 +121,7 @@ typedef struct {
     uint16_t version;           /* 0x0303, 0x0304 */
     uint16_t suite;             /* IANA's number */
     uint16_t group;             /* IANA's number; 0 where there was none, or it is not known */
-    int8_t resumed;             /* 1, 0; -1 where the library does not tell */
+    int8_t resumed;             /* 1, 0; -1 where the library does not tell; of an external PSK under TLS 1.3 either */
     int8_t resumed_by;          /* REPRISE_SESSIONS_ID, _TICKET; -1 where the library does not tell */
     int8_t client_certificate;  /* 1, 0: whether the session has one of the client's; -1 where the library does not tell */
     int8_t early_data;          /* 1, 0: whether there was any and the server accepted it; -1 where the library does not tell */

@@ -17,6 +17,9 @@ struct reprise_context {
     uint32_t max_early_data;
     uint16_t version;
     gnutls_certificate_credentials_t credentials;
+    external_psk psk;
+    gnutls_psk_client_credentials_t psk_of_client;
+    gnutls_psk_server_credentials_t psk_of_server;
     gnutls_priority_t priority;
     gnutls_datum_t ticket_key;
     gnutls_anti_replay_t anti_replay;
@@ -83,7 +86,7 @@ static int remember(void *context, time_t expires, const gnutls_datum_t *name, c
 
 static int init(void) { return gnutls_global_init() ? REPRISE_FAILED : REPRISE_OK; }
 
-/* Suites by number, in the words of a priority string: key exchange of TLS 1.2, cipher. */
+/* Suites by number, in the words of a priority string: key exchange of TLS 1.2, cipher, and its MAC if it has one. */
 static const struct { uint16_t number; const char *exchange, *cipher; gnutls_kx_algorithm_t kx; gnutls_cipher_algorithm_t algorithm; } suites[] = {
     {0x1301, NULL, "AES-128-GCM", 0, GNUTLS_CIPHER_AES_128_GCM}, {0x1302, NULL, "AES-256-GCM", 0, GNUTLS_CIPHER_AES_256_GCM},
     {0x1303, NULL, "CHACHA20-POLY1305", 0, GNUTLS_CIPHER_CHACHA20_POLY1305},
@@ -93,15 +96,20 @@ static const struct { uint16_t number; const char *exchange, *cipher; gnutls_kx_
     {0xc030, "ECDHE-RSA", "AES-256-GCM", GNUTLS_KX_ECDHE_RSA, GNUTLS_CIPHER_AES_256_GCM},
     {0xcca8, "ECDHE-RSA", "CHACHA20-POLY1305", GNUTLS_KX_ECDHE_RSA, GNUTLS_CIPHER_CHACHA20_POLY1305},
     {0xcca9, "ECDHE-ECDSA", "CHACHA20-POLY1305", GNUTLS_KX_ECDHE_ECDSA, GNUTLS_CIPHER_CHACHA20_POLY1305},
-    {0x009e, "DHE-RSA", "AES-128-GCM", GNUTLS_KX_DHE_RSA, GNUTLS_CIPHER_AES_128_GCM}};
+    {0x009e, "DHE-RSA", "AES-128-GCM", GNUTLS_KX_DHE_RSA, GNUTLS_CIPHER_AES_128_GCM},
+    {0x00a8, "PSK", "AES-128-GCM", GNUTLS_KX_PSK, GNUTLS_CIPHER_AES_128_GCM},
+    {0x00aa, "DHE-PSK", "AES-128-GCM", GNUTLS_KX_DHE_PSK, GNUTLS_CIPHER_AES_128_GCM},
+    {0xc037, "ECDHE-PSK", "AES-128-CBC:+SHA256", GNUTLS_KX_ECDHE_PSK, GNUTLS_CIPHER_AES_128_CBC}};
 #define SUITES (sizeof suites / sizeof *suites)
 
 static int pin(reprise_context *context, const reprise_options *options)
 {
     char text[1024];
     int is_13 = options->version == 0x0304, psk_ke = REPRISE_HAS(options, psk_ke) && options->psk_ke;
-    int length = snprintf(text, sizeof text, "NONE:+VERS-TLS1.%d:+MAC-ALL:+COMP-NULL:+SIGN-ALL:+CTYPE-X509:%%PROFILE_VERY_WEAK%s%s",
-                          is_13 ? 3 : 2, is_13 ? ":+ECDHE-ECDSA:+ECDHE-RSA:+DHE-RSA" : "", psk_ke ? ":+PSK" : "");
+    const char *exchanges = !has_psk(options) ? ":+ECDHE-ECDSA:+ECDHE-RSA:+DHE-RSA" : psk_ke ? "" : ":+ECDHE-PSK:+DHE-PSK";
+    int length = snprintf(text, sizeof text, "NONE:+VERS-TLS1.%d:+AEAD:+COMP-NULL:+SIGN-ALL:+CTYPE-X509:%%PROFILE_VERY_WEAK%s%s",
+                          is_13 ? 3 : 2, is_13 ? exchanges : "", psk_ke ? ":+PSK" : "");
+    if (has_psk(options) && is_13 && (options->suites_length != 1 || options->suites[0] == 0x1302)) return 0; /* its hash is SHA-256 */
     for (size_t i = 0; i < options->suites_length; i++) {
         size_t s = 0;
         while (s < SUITES && suites[s].number != options->suites[i]) s++;
@@ -117,10 +125,41 @@ static int pin(reprise_context *context, const reprise_options *options)
     return length < (int)sizeof text && !(last_error = gnutls_priority_init(&context->priority, text, NULL));
 }
 
+static int psk_find(gnutls_session_t tls, const char *identity, gnutls_datum_t *key)
+{
+    const external_psk *psk = &((reprise_context *)gnutls_session_get_ptr(tls))->psk;
+    if (!psk_is(psk, identity, strlen(identity)) || !(key->data = gnutls_malloc(psk->key_length))) return -1;
+    memcpy(key->data, psk->key, key->size = (unsigned)psk->key_length);
+    return 0;
+}
+
+static int use_psk(reprise_context *context, const reprise_options *options)
+{
+    if (!has_psk(options)) return 1;
+    if (!psk_copy(&context->psk, options)) return 0;
+    gnutls_datum_t key = {context->psk.key, (unsigned)context->psk.key_length};
+    if (!context->is_server)
+        return !gnutls_psk_allocate_client_credentials(&context->psk_of_client)
+               && !gnutls_psk_set_client_credentials(context->psk_of_client, context->psk.identity, &key, GNUTLS_PSK_KEY_RAW);
+    if (gnutls_psk_allocate_server_credentials(&context->psk_of_server)) return 0;
+    gnutls_psk_set_server_credentials_function(context->psk_of_server, psk_find);
+    return !gnutls_psk_set_server_known_dh_params(context->psk_of_server, GNUTLS_SEC_PARAM_MEDIUM);
+}
+
+static int give_psk(gnutls_session_t tls, reprise_context *context)
+{
+    if (!context->psk.identity) return 0;
+    gnutls_session_set_ptr(tls, context);
+    return gnutls_credentials_set(tls, GNUTLS_CRD_PSK, context->is_server ? (void *)context->psk_of_server : (void *)context->psk_of_client);
+}
+
 static void context_free(reprise_context *context)
 {
     if (!context) return;
     if (context->credentials) gnutls_certificate_free_credentials(context->credentials);
+    if (context->psk_of_client) gnutls_psk_free_client_credentials(context->psk_of_client);
+    if (context->psk_of_server) gnutls_psk_free_server_credentials(context->psk_of_server);
+    psk_free(&context->psk);
     if (context->priority) gnutls_priority_deinit(context->priority);
     if (context->anti_replay) gnutls_anti_replay_deinit(context->anti_replay);
     gnutls_free(context->ticket_key.data);
@@ -139,7 +178,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     context->requires_client = options->require_client_certificate;
     if ((options->sessions == REPRISE_SESSIONS_ID && options->version == 0x0304) || !pin(context, options)) goto failed;
     result = REPRISE_NO_MEMORY;
-    if (gnutls_certificate_allocate_credentials(&context->credentials)) goto failed;
+    if (gnutls_certificate_allocate_credentials(&context->credentials) || !use_psk(context, options)) goto failed;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     if (context->is_server && !(context->store = calloc(STORED, sizeof *context->store))) goto failed;
     if (context->is_server && gnutls_session_ticket_key_generate(&context->ticket_key)) goto failed;
@@ -180,13 +219,14 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     gnutls_session_t tls = connection->tls;
     if (!error) error = gnutls_priority_set(tls, context->priority);
     if (!error) error = gnutls_credentials_set(tls, GNUTLS_CRD_CERTIFICATE, context->credentials);
+    if (!error) error = give_psk(tls, context);
     if (error) goto failed;
     gnutls_transport_set_ptr(tls, connection);
     gnutls_transport_set_push_function(tls, push), gnutls_transport_set_pull_function(tls, pull);
     gnutls_transport_set_pull_timeout_function(tls, pull_timeout);
     gnutls_handshake_set_timeout(tls, GNUTLS_INDEFINITE_TIMEOUT);
     if (!context->is_server) {
-        gnutls_session_set_verify_cert(tls, context->server_name, 0);
+        if (!context->psk.identity) gnutls_session_set_verify_cert(tls, context->server_name, 0);
         if (context->server_name) error = gnutls_server_name_set(tls, GNUTLS_NAME_DNS, context->server_name, strlen(context->server_name));
         if (!error && session) error = gnutls_session_set_data(tls, session->bytes, session->length);
     } else {
@@ -296,5 +336,5 @@ REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "%s", gnutls_stre
 REPRISE_STACK_TABLE_WITH("GnuTLS", gnutls_check_version(NULL),
                          REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
                              | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
-                             | REPRISE_CAN_EARLY_DATA,
+                             | REPRISE_CAN_EARLY_DATA | REPRISE_CAN_PSK,
                          early_write, early_read)

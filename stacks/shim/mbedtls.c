@@ -144,6 +144,9 @@ static int parse(reprise_context *context, const reprise_options *options)
         if (!error) error = mbedtls_ssl_conf_own_cert(&context->config, &context->chain, &context->key);
     }
     if (!error && options->trust.length) error = mbedtls_x509_crt_parse(&context->trust, trust, options->trust.length + 1);
+    if (!error && has_psk(options))
+        error = mbedtls_ssl_conf_psk(&context->config, options->psk_key, options->psk_key_length,
+                                     (const uint8_t *)options->psk_identity.data, options->psk_identity.length);
     if (options->trust.length) mbedtls_ssl_conf_ca_chain(&context->config, &context->trust, NULL);
     free(chain), free(key), free(trust);
     return error;
@@ -251,7 +254,8 @@ static int facts(const reprise_connection *connection, reprise_facts *out)
     out->version = connection->context->version; /* the only one that it may speak */
     out->suite = (uint16_t)mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&connection->ssl));
     out->group = 0; /* it is forgotten with the handshake */
-    out->resumed = connection->context->is_server ? connection->found_by != REPRISE_SESSIONS_NONE : !connection->has_verified;
+    int keeps = connection->context->sessions != REPRISE_SESSIONS_NONE; /* else a client may have verified nothing but a PSK */
+    out->resumed = connection->context->is_server ? connection->found_by != REPRISE_SESSIONS_NONE : keeps && !connection->has_verified;
     out->resumed_by = connection->context->is_server && connection->found_by ? connection->found_by : -1;
     out->client_certificate = connection->context->is_server ? mbedtls_ssl_get_peer_cert(&connection->ssl) != NULL : -1;
     return REPRISE_OK;
@@ -297,4 +301,5 @@ REPRISE_ERROR_TEXT(if (last_error) mbedtls_strerror(last_error, text, sizeof tex
 
 REPRISE_STACK_TABLE("Mbed TLS", MBEDTLS_VERSION_STRING,
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | (HAS_TLS13 ? REPRISE_CAN_TLS13 : 0)
-                        | REPRISE_CAN_ID | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+                        | REPRISE_CAN_ID | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT
+                        | REPRISE_CAN_PSK)

@@ -36,6 +36,18 @@ static inline size_t queue_move(queue *from, size_t capacity, void *out)
     return count;
 }
 
+/* An external PSK, copied. Its identity ends in a zero; NULL: there is none. */
+typedef struct {
+    char *identity;
+    uint8_t *key;
+    size_t key_length;
+} external_psk;
+
+static inline int has_psk(const reprise_options *options)
+{
+    return REPRISE_HAS(options, psk_key_length) && options->psk_identity.length;
+}
+
 /* A copy with the zero that PEM ends in to some. */
 static inline uint8_t *terminated(reprise_text text)
 {
@@ -43,6 +55,33 @@ static inline uint8_t *terminated(reprise_text text)
     if (copy && text.length) memcpy(copy, text.data, text.length);
     if (copy) copy[text.length] = 0;
     return copy;
+}
+
+/* Whether there is memory for it, where there is one. */
+static inline int psk_copy(external_psk *to, const reprise_options *options)
+{
+    if (!has_psk(options)) return 1;
+    to->identity = (char *)terminated(options->psk_identity);
+    to->key = malloc(options->psk_key_length + 1);
+    if (!to->identity || !to->key) return 0;
+    memcpy(to->key, options->psk_key, to->key_length = options->psk_key_length);
+    return 1;
+}
+
+static inline void psk_free(external_psk *psk) { free(psk->identity), free(psk->key); }
+
+static inline int psk_is(const external_psk *psk, const void *identity, size_t length)
+{
+    return psk->identity && strlen(psk->identity) == length && !memcmp(psk->identity, identity, length);
+}
+
+/* Writes the key, and the identity where there is a place for it: the key's length; 0: there is no room. */
+static inline unsigned psk_write(const external_psk *psk, char *identity, size_t identity_room, uint8_t *key, size_t room)
+{
+    if (!psk->identity || psk->key_length > room || (identity && strlen(psk->identity) >= identity_room)) return 0;
+    if (identity) strcpy(identity, psk->identity);
+    memcpy(key, psk->key, psk->key_length);
+    return (unsigned)psk->key_length;
 }
 
 /* Puts a name behind others, with a colon between: whether there is room. */

@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 
 #define REPRISE_RANDOM random_bytes
+#define ID_CONTEXT "reprise" /* of sessions that a server takes */
 #if defined(OPENSSL_IS_AWSLC) || defined(OPENSSL_IS_BORINGSSL)
 #include "boringssl.h"
 #else
@@ -15,6 +16,7 @@
 #endif
 
 #include "memory.h"
+#include "openssl_psk.h"
 #include "openssl_tls13.h"
 
 struct reprise_context {
@@ -22,6 +24,7 @@ struct reprise_context {
     library_context *library; /* its own; NULL for the one of the process */
     int is_server, sessions, accepts_early;
     char *server_name;
+    openssl_psk psk;
 };
 
 struct reprise_connection {
@@ -80,7 +83,6 @@ static int pin_suites(SSL_CTX *ssl, const reprise_options *options)
 
 static int use_sessions(SSL_CTX *ssl, const reprise_options *options)
 {
-    static const unsigned char id_context[] = "reprise";
     int by_ticket = options->sessions == REPRISE_SESSIONS_TICKET, by_id = options->sessions == REPRISE_SESSIONS_ID;
     if (by_id && options->version == TLS1_3_VERSION) return 0;
     if (!by_ticket) SSL_CTX_set_options(ssl, SSL_OP_NO_TICKET);
@@ -92,14 +94,14 @@ static int use_sessions(SSL_CTX *ssl, const reprise_options *options)
     SSL_CTX_sess_set_cache_size(ssl, 1024);
     if (!use_early_data(ssl, early) || (REPRISE_HAS(options, psk_ke) && options->psk_ke && !use_psk_ke(ssl))) return 0;
     if (options->side == REPRISE_CLIENT) tell_sessions(ssl);
-    return SSL_CTX_set_session_id_context(ssl, id_context, sizeof id_context - 1);
+    return SSL_CTX_set_session_id_context(ssl, (const unsigned char *)ID_CONTEXT, sizeof ID_CONTEXT - 1);
 }
 
 static void context_free(reprise_context *context)
 {
     if (!context) return;
     SSL_CTX_free(context->ssl), free_library(context->library);
-    free(context->server_name), free(context);
+    free_psk(&context->psk), free(context->server_name), free(context);
 }
 
 static int context_new(const reprise_options *options, reprise_context **out)
@@ -120,6 +122,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!SSL_CTX_set_min_proto_version(ssl, options->version) || !SSL_CTX_set_max_proto_version(ssl, options->version)
         || !pin_suites(ssl, options) || !pin_groups(ssl, options) || !use_sessions(ssl, options))
         goto failed;
+    if ((result = use_psk(ssl, &context->psk, options))) goto failed;
     result = REPRISE_INVALID;
     if (options->key.length && !use_identity(ssl, context->library, options)) goto failed;
     if (options->trust.length && !use_trust(ssl, context->library, options)) goto failed;
@@ -283,5 +286,6 @@ REPRISE_ERROR_TEXT(ERR_error_string_n(ERR_peek_error(), text, sizeof text))
 
 REPRISE_STACK_TABLE_WITH(LIBRARY, LIBRARY_VERSION,
                          REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
-                             | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | TLS13_CAPABILITIES | LIBRARY_CAPABILITIES,
+                             | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | PSK_CAPABILITY | TLS13_CAPABILITIES
+                             | LIBRARY_CAPABILITIES,
                          early_write, early_read)

@@ -19,6 +19,8 @@ struct reprise_context {
     uint16_t version;
     int groups[8], groups_length;
     char *server_name;
+    external_psk psk;
+    const char *psk_suite; /* of TLS 1.3 */
 };
 
 struct reprise_connection {
@@ -61,7 +63,8 @@ static const struct { uint16_t number; const char *name; } suites[] = {
     {0x1301, "TLS13-AES128-GCM-SHA256"}, {0x1302, "TLS13-AES256-GCM-SHA384"}, {0x1303, "TLS13-CHACHA20-POLY1305-SHA256"},
     {0xc02b, "ECDHE-ECDSA-AES128-GCM-SHA256"}, {0xc02c, "ECDHE-ECDSA-AES256-GCM-SHA384"}, {0xc02f, "ECDHE-RSA-AES128-GCM-SHA256"},
     {0xc030, "ECDHE-RSA-AES256-GCM-SHA384"}, {0xcca8, "ECDHE-RSA-CHACHA20-POLY1305"}, {0xcca9, "ECDHE-ECDSA-CHACHA20-POLY1305"},
-    {0x009e, "DHE-RSA-AES128-GCM-SHA256"}};
+    {0x009e, "DHE-RSA-AES128-GCM-SHA256"}, {0x00a8, "PSK-AES128-GCM-SHA256"}, {0x00aa, "DHE-PSK-AES128-GCM-SHA256"},
+    {0xd001, "ECDHE-PSK-AES128-GCM-SHA256"}, {0xc037, "ECDHE-PSK-AES128-CBC-SHA256"}};
 
 static int pin_suites(WOLFSSL_CTX *ssl, const reprise_options *options)
 {
@@ -91,10 +94,55 @@ static int pin_groups(reprise_context *context, const reprise_options *options)
     return 1;
 }
 
+#ifdef NO_PSK
+#define PSK_CAPABILITY 0
+static int use_psk(reprise_context *context, const reprise_options *options) { return (void)context, !has_psk(options); }
+#else
+#define PSK_CAPABILITY REPRISE_CAN_PSK
+
+static unsigned psk_of_client(WOLFSSL *ssl, const char *hint, char *identity, unsigned room, unsigned char *key, unsigned key_room)
+{
+    const reprise_context *context = wolfSSL_get_psk_callback_ctx(ssl);
+    return (void)hint, psk_write(&context->psk, identity, room, key, key_room);
+}
+
+static unsigned psk_of_server(WOLFSSL *ssl, const char *identity, unsigned char *key, unsigned room)
+{
+    const reprise_context *context = wolfSSL_get_psk_callback_ctx(ssl);
+    return psk_is(&context->psk, identity, strlen(identity)) ? psk_write(&context->psk, NULL, 0, key, room) : 0;
+}
+
+static unsigned psk_of_client_13(WOLFSSL *ssl, const char *hint, char *identity, unsigned room, unsigned char *key, unsigned key_room, const char **suite)
+{
+    *suite = ((const reprise_context *)wolfSSL_get_psk_callback_ctx(ssl))->psk_suite;
+    return psk_of_client(ssl, hint, identity, room, key, key_room);
+}
+
+static unsigned psk_of_server_13(WOLFSSL *ssl, const char *identity, unsigned char *key, unsigned room, const char **suite)
+{
+    *suite = ((const reprise_context *)wolfSSL_get_psk_callback_ctx(ssl))->psk_suite;
+    return psk_of_server(ssl, identity, key, room);
+}
+
+static int use_psk(reprise_context *context, const reprise_options *options)
+{
+    WOLFSSL_CTX *ssl = context->ssl;
+    if (!has_psk(options)) return 1;
+    if (!psk_copy(&context->psk, options) || wolfSSL_CTX_set_psk_callback_ctx(ssl, context) != WOLFSSL_SUCCESS) return 0;
+    for (size_t s = 0; options->suites_length && s < sizeof suites / sizeof *suites; s++)
+        if (suites[s].number == options->suites[0]) context->psk_suite = suites[s].name;
+    if (options->version == 0x0304)
+        wolfSSL_CTX_set_psk_client_tls13_callback(ssl, psk_of_client_13), wolfSSL_CTX_set_psk_server_tls13_callback(ssl, psk_of_server_13);
+    else wolfSSL_CTX_set_psk_client_callback(ssl, psk_of_client), wolfSSL_CTX_set_psk_server_callback(ssl, psk_of_server);
+    return 1;
+}
+#endif
+
 static void context_free(reprise_context *context)
 {
     if (!context) return;
     wolfSSL_CTX_free(context->ssl);
+    psk_free(&context->psk);
     free(context->server_name);
     free(context);
 }
@@ -112,7 +160,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     context->ssl = wolfSSL_CTX_new(is_13 ? (is_server ? wolfTLSv1_3_server_method() : wolfTLSv1_3_client_method())
                                          : (is_server ? wolfTLSv1_2_server_method() : wolfTLSv1_2_client_method()));
     WOLFSSL_CTX *ssl = context->ssl;
-    if (!ssl || !pin_suites(ssl, options) || !pin_groups(context, options)) goto failed;
+    if (!ssl || !use_psk(context, options) || !pin_suites(ssl, options) || !pin_groups(context, options)) goto failed;
     wolfSSL_CTX_SetIORecv(ssl, receive);
     wolfSSL_CTX_SetIOSend(ssl, send_out);
     if (options->sessions == REPRISE_SESSIONS_NONE) wolfSSL_CTX_set_session_cache_mode(ssl, WOLFSSL_SESS_CACHE_OFF);
@@ -240,4 +288,5 @@ REPRISE_ERROR_TEXT(if (last_error) wolfSSL_ERR_error_string_n((unsigned long)las
 
 REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
-                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE)
+                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
+                        | PSK_CAPABILITY)

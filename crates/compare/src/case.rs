@@ -16,10 +16,12 @@ pub enum Key {
     Rsa1024,
     /// What the lab makes.
     Lab(KeyKind),
+    /// No certificate: both sides have an external PSK.
+    None,
 }
 
 impl Key {
-    /// Every key, RSA first.
+    /// Every key of a certificate, RSA first.
     pub const ALL: [Self; 7] = [
         Self::Rsa1024,
         Self::Lab(KeyKind::Rsa2048),
@@ -41,6 +43,7 @@ impl Key {
         match self {
             Self::Rsa1024 => "rsa-1024",
             Self::Lab(kind) => kind.label(),
+            Self::None => "none",
         }
     }
 
@@ -58,6 +61,7 @@ impl Key {
         match self {
             Self::Rsa1024 => true,
             Self::Lab(kind) => kind.is_rsa(),
+            Self::None => false,
         }
     }
 }
@@ -89,7 +93,7 @@ impl TryFrom<String> for Key {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        name.parse()
+        if name == Self::None.name() { Ok(Self::None) } else { name.parse() }
     }
 }
 
@@ -98,21 +102,24 @@ impl TryFrom<String> for Key {
 pub struct Case {
     /// The version.
     pub version: Version,
-    /// Full, or how it is resumed.
+    /// Full, by an external PSK, or how it is resumed.
     pub kind: Kind,
     /// The key of the server's certificate, and of the client's.
     pub key: Key,
-    /// IANA's number of the only group.
+    /// IANA's number of the only group; [`NO_GROUP`] where the suite has no key exchange.
     pub group: u16,
     /// IANA's number of the only suite.
     pub suite: u16,
     /// Whether the client is authenticated too.
     pub mutual: bool,
-    /// TLS 1.3: whether a ticket is used without a key exchange (psk_ke).
+    /// TLS 1.3: whether a ticket or an external PSK is used without a key exchange (psk_ke).
     pub psk_ke: bool,
     /// Whether the client says 64 bytes in the span that is measured: as early data, or once its handshake is complete.
     pub request: bool,
 }
+
+/// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
+pub(crate) const NO_GROUP: NamedGroup = NamedGroup(0);
 
 /// What a client says in a case with a request: as long as a short GET.
 pub(crate) const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
@@ -130,9 +137,30 @@ impl Case {
         Self { version, kind, key, group: group.0, suite: suite.0, mutual, psk_ke: false, request }.with_suite(suite)
     }
 
-    /// The same with a ticket that is used without a key exchange; `None` where the protocol has no such handshake.
+    /// A handshake by an external PSK, in the suite that most libraries have for it; `None` where the protocol has no such handshake.
+    pub fn by_psk(version: Version, group: NamedGroup) -> Option<Self> {
+        let suite = match version {
+            Version::Tls13 => CipherSuite::TLS_AES_128_GCM_SHA256,
+            Version::Tls12 if group == NO_GROUP => CipherSuite::TLS_PSK_WITH_AES_128_GCM_SHA256,
+            Version::Tls12 if is_finite_field(group) => CipherSuite::TLS_DHE_PSK_WITH_AES_128_GCM_SHA256,
+            Version::Tls12 => CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA256,
+        };
+        let (kind, key, group) = (Kind::Psk, Key::None, group.0);
+        Self { version, kind, key, group, suite: suite.0, mutual: false, psk_ke: false, request: false }.with_suite(suite)
+    }
+
+    /// The same with a ticket or an external PSK that is used without a key exchange; `None` where the protocol has no such handshake.
     pub fn without_key_exchange(self) -> Option<Self> {
-        (self.version == Version::Tls13 && self.kind == Kind::Ticket).then_some(Self { psk_ke: true, ..self })
+        let has_modes = self.version == Version::Tls13 && matches!(self.kind, Kind::Ticket | Kind::Psk);
+        has_modes.then_some(Self { psk_ke: true, ..self })
+    }
+
+    /// Whether it has a key exchange; a session that is resumed under TLS 1.2 has none.
+    pub(crate) fn has_key_exchange(&self) -> bool {
+        match self.version {
+            Version::Tls13 => !self.psk_ke,
+            Version::Tls12 => matches!(self.kind, Kind::Full | Kind::Psk) && self.group() != NO_GROUP,
+        }
     }
 
     /// The same with a request of the client.
@@ -140,30 +168,50 @@ impl Case {
         Self { request: true, ..self }
     }
 
-    /// How a TLS 1.3 ticket is used.
+    /// How a PSK of TLS 1.3 is used.
     pub fn psk_mode(&self) -> Option<PskMode> {
-        let by_ticket = self.version == Version::Tls13 && self.kind != Kind::Full;
-        by_ticket.then_some(if self.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe })
+        let by_psk = self.version == Version::Tls13 && self.kind != Kind::Full;
+        by_psk.then_some(if self.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe })
     }
 
     /// The same in another suite; `None` where the protocol has no such handshake.
     pub fn with_suite(self, suite: CipherSuite) -> Option<Self> {
         let group = self.group();
         let named = suite.to_string();
+        let is_psk = self.kind == Kind::Psk;
         let fits = match self.version {
             Version::Tls13 => suite.0 >> 8 == 0x13,
+            // RFC 4279 §1, RFC 5489 §2.
+            Version::Tls12 if is_psk && group == NO_GROUP => named.starts_with("TLS_PSK_WITH_"),
+            Version::Tls12 if is_psk && is_finite_field(group) => named.starts_with("TLS_DHE_PSK_WITH_"),
+            Version::Tls12 if is_psk => named.starts_with("TLS_ECDHE_PSK_WITH_"),
             // RFC 5246 §7.4.2, RFC 8422 §5.1: the suite names the key, and the key exchange.
             Version::Tls12 if is_finite_field(group) => self.key.is_rsa() && named.starts_with("TLS_DHE_RSA_WITH_"),
             Version::Tls12 if self.key.is_rsa() => named.starts_with("TLS_ECDHE_RSA_WITH_"),
             Version::Tls12 => named.starts_with("TLS_ECDHE_ECDSA_WITH_"),
         };
-        let has_group = self.version == Version::Tls13 || group.0 < NamedGroup::MLKEM512.0;
-        (fits && has_group && self.kind.exists_under(self.version)).then_some(Self { suite: suite.0, ..self })
+        let has_group = match self.version {
+            Version::Tls13 => group != NO_GROUP,
+            Version::Tls12 => group.0 < NamedGroup::MLKEM512.0,
+        };
+        // TLS 1.2 has PSKs of another kind, which is compared too.
+        let exists = is_psk == (self.key == Key::None) && (is_psk || self.kind.exists_under(self.version));
+        (fits && has_group && exists).then_some(Self { suite: suite.0, ..self })
     }
 
     /// The group.
     pub fn group(&self) -> NamedGroup {
         NamedGroup(self.group)
+    }
+
+    /// Whether its key exchange is in a finite field.
+    pub(crate) fn is_of_finite_field(&self) -> bool {
+        is_finite_field(self.group())
+    }
+
+    /// The group as documents name it.
+    pub(crate) fn group_name(&self) -> String {
+        if self.group() == NO_GROUP { "none".to_owned() } else { self.group().to_string() }
     }
 
     /// The suite.
@@ -177,6 +225,9 @@ impl fmt::Display for Case {
         let mutual = if self.mutual { ", mutual" } else { "" };
         let psk_ke = if self.psk_ke { " psk_ke" } else { "" };
         let request = if self.request && self.kind != Kind::Early { ", request" } else { "" };
+        if self.kind == Kind::Psk {
+            return write!(f, "{} psk{psk_ke}, {}, {}", self.version, self.group_name(), self.suite());
+        }
         write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}", self.version, self.kind, self.key, self.group())
     }
 }
@@ -209,6 +260,33 @@ mod tests {
         assert!(case(Version::Tls12, Kind::Ticket).without_key_exchange().is_none());
         assert!(case(Version::Tls13, Kind::Full).without_key_exchange().is_none());
         assert_eq!(case(Version::Tls12, Kind::Ticket).psk_mode(), None);
+    }
+
+    #[test]
+    fn a_psk_suite_of_tls12_has_the_key_exchange_of_its_group() {
+        let suites = |group| {
+            let case = Case::by_psk(Version::Tls12, group).unwrap();
+            (case.suite(), case.has_key_exchange())
+        };
+        assert_eq!(suites(NO_GROUP), (CipherSuite::TLS_PSK_WITH_AES_128_GCM_SHA256, false));
+        assert_eq!(suites(NamedGroup::FFDHE2048), (CipherSuite::TLS_DHE_PSK_WITH_AES_128_GCM_SHA256, true));
+        assert_eq!(suites(NamedGroup::SECP256R1), (CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA256, true));
+        let ecdhe = Case::by_psk(Version::Tls12, NamedGroup::SECP256R1).unwrap();
+        assert!(ecdhe.with_suite(CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256).is_some());
+        assert!(ecdhe.with_suite(CipherSuite::TLS_PSK_WITH_AES_128_GCM_SHA256).is_none());
+        assert!(Case::by_psk(Version::Tls12, NamedGroup::X25519MLKEM768).is_none());
+        assert!(Case::by_psk(Version::Tls13, NO_GROUP).is_none(), "psk_ke has a key share, which the server may ignore");
+    }
+
+    #[test]
+    fn a_psk_has_no_certificate_and_a_full_handshake_has_one() {
+        let case = |kind, key| Case::new(Version::Tls13, kind, key, NamedGroup::SECP256R1, false);
+        assert!(case(Kind::Psk, Key::P256).is_none() && case(Kind::Full, Key::None).is_none());
+        let psk = Case::by_psk(Version::Tls13, NamedGroup::SECP256R1).unwrap();
+        assert_eq!(psk.without_key_exchange().unwrap().psk_mode(), Some(PskMode::PskKe));
+        let sent = serde_json::to_string(&psk).unwrap();
+        assert_eq!(serde_json::from_str::<Case>(&sent).unwrap(), psk);
+        assert!("none".parse::<Key>().is_err(), "a flag names certificates");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A case that is made ready, and what its connections are made over.
 
 use reprise_model::{Kind, Nanos, PskMode, Version};
-use reprise_stack::{Account, Context, KeptBy, Options, Pem, Session, SessionMode, Side, Stack};
+use reprise_stack::{Account, Context, ExternalPsk, KeptBy, Options, Pem, Session, SessionMode, Side, Stack};
 use rustls_pki_types::UnixTime;
 
-use crate::case::Case;
+use crate::case::{Case, NO_GROUP};
 use crate::clock::CpuClock;
-use crate::keys::{Certificates, SERVER_NAME};
+use crate::keys::{Certificates, PSK_IDENTITY, SERVER_NAME};
 use crate::message::{Batch, Failed, FailureKind};
 use crate::pair::{Connected, Pair, Says};
 use crate::witness::WireFacts;
@@ -86,7 +86,7 @@ impl Cell {
 impl<T: Transport> Cell<T> {
     /// One connection of the case, whatever must come before it.
     pub(crate) fn connect(&mut self) -> Result<Connected, Failed> {
-        let is_resumed = self.case.kind != Kind::Full;
+        let is_resumed = !matches!(self.case.kind, Kind::Full | Kind::Psk);
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
             if self.session.is_none() {
@@ -145,9 +145,9 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         return other("the suite", seen.suite.to_string(), case.suite().to_string());
     }
     if let Some(group) = seen.group.filter(|group| *group != case.group()) {
-        return other("the group", group.to_string(), case.group().to_string());
+        return other("the group", group.to_string(), case.group_name());
     }
-    if resumes && seen.kind != Kind::Full && seen.psk_mode != case.psk_mode() {
+    if seen.kind != Kind::Full && seen.psk_mode != case.psk_mode() {
         let name = |mode: Option<PskMode>| mode.map_or("none", PskMode::name).to_owned();
         return other("the PSK mode", name(seen.psk_mode), name(case.psk_mode()));
     }
@@ -156,8 +156,10 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         let contradicts = |what: &str, said: &dyn std::fmt::Display, seen: &dyn std::fmt::Display| {
             Err(Failed::new(FailureKind::Contradicted, format!("{side} says {what} {said}, the wire {seen}")))
         };
-        let was_resumed = seen.kind != Kind::Full;
-        if let Some(resumed) = account.resumed.filter(|resumed| *resumed != was_resumed) {
+        let was_resumed = !matches!(seen.kind, Kind::Full | Kind::Psk);
+        // An external PSK of TLS 1.3 is a resumption to some libraries, and none to others.
+        let may_be_either = seen.kind == Kind::Psk && seen.version == Version::Tls13;
+        if let Some(resumed) = account.resumed.filter(|resumed| *resumed != was_resumed && !may_be_either) {
             return contradicts("resumed:", &resumed, &was_resumed);
         }
         let kept_by = match seen.kind {
@@ -203,6 +205,7 @@ pub(crate) fn side_context(
     // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
     // used is observed.
     let mut groups = vec![case.group];
+    groups.retain(|group| *group != NO_GROUP.0);
     groups.extend(
         case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
     );
@@ -222,7 +225,9 @@ pub(crate) fn side_context(
 const MAX_EARLY_DATA: u32 = 1 << 14;
 
 fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> Options<'a> {
+    let psk = (case.kind == Kind::Psk).then_some(ExternalPsk { identity: PSK_IDENTITY, key: &certificates.psk });
     let identity = match side {
+        _ if psk.is_some() => None,
         Side::Server => Some(Pem { chain: &certificates.server_chain, key: &certificates.server_key }),
         Side::Client => case.mutual.then_some(Pem { chain: &certificates.client_chain, key: &certificates.client_key }),
     };
@@ -237,9 +242,10 @@ fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, group
         suites: std::slice::from_ref(&case.suite),
         groups,
         identity,
-        trust: (side == Side::Client || case.mutual).then_some(certificates.root.as_str()),
+        trust: (psk.is_none() && (side == Side::Client || case.mutual)).then_some(certificates.root.as_str()),
         require_client_certificate: case.mutual,
         server_name: SERVER_NAME,
+        psk,
         psk_mode: if case.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe },
         max_early_data: if case.kind == Kind::Early { MAX_EARLY_DATA } else { 0 },
         date: UnixTime::now(),

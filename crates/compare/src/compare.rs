@@ -7,9 +7,9 @@ use reprise_model::document::{
 use reprise_model::{Bytes, Kind, KindCounts, Version};
 
 use crate::callgrind::Callgrind;
-use crate::case::{Case, REQUEST};
+use crate::case::{Case, NO_GROUP, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
-use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job};
 use crate::conclusion::conclusion;
 use crate::keys::Certificates;
 use crate::matrix::matrix;
@@ -181,7 +181,7 @@ impl<'a> Measured<'a> {
             skipped: Vec::new(),
             cores: if comparison.over == CompareOver::Loopback { cores::two() } else { None },
         };
-        let pairs = pairs(stacks, comparison.crossed);
+        let pairs = comparison.pairs(stacks, comparison.crossed);
         let planned = (pairs.len() * comparison.cases.len()) as u64;
         audience.begins("handshakes prepared");
         for (index, (client, server)) in pairs.into_iter().enumerate() {
@@ -349,7 +349,13 @@ impl Cell<'_> {
     /// a key exchange and one without; a request after the handshake and one in early data.
     fn compares_with(&self, to: &Self) -> bool {
         let (from, with) = (&self.case, &to.case);
-        if (self.client, self.server, from.key) != (to.client, to.server, with.key) {
+        if (self.client, self.server) != (to.client, to.server) {
+            return false;
+        }
+        if with.kind == Kind::Psk {
+            return is_compared_with_psk(from, with);
+        }
+        if from.key != with.key {
             return false;
         }
         let same_group = from.group == with.group;
@@ -364,6 +370,20 @@ impl Cell<'_> {
         let cheaper = by_ticket && (with.kind == Kind::Early || with.kind == Kind::Ticket && !from.psk_ke && with.psk_ke);
         let authenticated = same_version && from.kind == with.kind && !from.mutual && with.mutual;
         if from.mutual == with.mutual { (resumed || cheaper) && same_group || newer } else { authenticated && same_group }
+    }
+}
+
+/// A full handshake, by any key, with an external PSK; one that has a key exchange with one that has none; one version with the next,
+/// each with a key exchange in the same group or both without.
+fn is_compared_with_psk(from: &Case, psk: &Case) -> bool {
+    let same_group = from.group == psk.group || psk.group() == NO_GROUP;
+    let less = from.has_key_exchange() && !psk.has_key_exchange();
+    let alike = from.has_key_exchange() == psk.has_key_exchange() && (same_group || from.group() == NO_GROUP);
+    match from.kind {
+        Kind::Full => from.version == psk.version && same_group && !from.mutual,
+        Kind::Psk if from.version == psk.version => less && same_group,
+        Kind::Psk => from.version == Version::Tls12 && alike,
+        _ => false,
     }
 }
 
@@ -384,7 +404,7 @@ impl Case {
             tls: self.version,
             kind: self.kind,
             key: self.key.name().to_owned(),
-            group: self.group().to_string(),
+            group: self.group_name(),
             cipher: self.suite().to_string(),
             mutual: self.mutual,
             psk_mode: self.psk_mode(),

@@ -1,5 +1,6 @@
 //! What is to be compared, how much, and with whom.
 
+use reprise_model::Kind;
 use reprise_model::document::{CompareDocument, CompareOver, ComparedStack};
 
 use crate::callgrind::Callgrind;
@@ -31,6 +32,29 @@ pub struct ComparisonPlan<'a> {
     pub callgrind: Option<&'a Callgrind>,
     /// A result of the same run, which was interrupted.
     pub earlier: Option<&'a CompareDocument>,
+}
+
+impl ComparisonPlan<'_> {
+    /// Each client with the servers that it is measured with.
+    pub(crate) fn pairs<'d, 'a>(
+        &self,
+        stacks: &[&'d Described<'a>],
+        crossed: bool,
+    ) -> Vec<(&'d Described<'a>, &'d Described<'a>)> {
+        let by_psk = self.cases.iter().any(|case| case.kind == Kind::Psk);
+        let servers = || stacks.iter().copied().filter(|stack| stack.can("server"));
+        let of_client = |client: &'d Described<'a>| -> Vec<_> {
+            let own = servers().filter(|server| crossed || server.found == client.found);
+            let mut own: Vec<_> = own.map(|server| (client, server)).collect();
+            // Who is no server is measured with the first that there is, and that has what is compared.
+            if own.is_empty() {
+                let able = servers().find(|server| server.can("psk")).filter(|_| by_psk);
+                own.extend(able.or_else(|| servers().next()).map(|server| (client, server)));
+            }
+            own
+        };
+        stacks.iter().copied().filter(|stack| stack.can("client")).flat_map(of_client).collect()
+    }
 }
 
 /// How much is measured.
@@ -102,20 +126,6 @@ pub(crate) fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedSt
         },
         sha256: info.sha256.clone(),
     }
-}
-
-pub(crate) fn pairs<'d, 'a>(stacks: &[&'d Described<'a>], crossed: bool) -> Vec<(&'d Described<'a>, &'d Described<'a>)> {
-    let servers = || stacks.iter().copied().filter(|stack| stack.can("server"));
-    let of_client = |client: &'d Described<'a>| -> Vec<_> {
-        let own = servers().filter(|server| crossed || server.found == client.found);
-        let mut own: Vec<_> = own.map(|server| (client, server)).collect();
-        // Who is no server is measured with the first that there is.
-        if own.is_empty() {
-            own.extend(servers().next().map(|server| (client, server)));
-        }
-        own
-    };
-    stacks.iter().copied().filter(|stack| stack.can("client")).flat_map(of_client).collect()
 }
 
 pub(crate) fn job(client: &FoundStack, server: &FoundStack, case: Case, certificates: &Certificates) -> Job {

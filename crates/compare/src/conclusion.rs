@@ -89,10 +89,19 @@ fn of_sides(
 /// What resuming such a handshake saves over the full one of its version, with the first group of the scenario.
 pub(crate) fn saved_by(document: &CompareDocument, how: &str, is_resumed: impl Fn(&CompareCase) -> bool) -> Option<String> {
     let group = document.rows.first().map(|row| row.case.group.clone())?;
-    let [server, client] = of_sides(document, false, |from, to| {
-        (from.kind, from.tls, &from.group, from.mutual) == (Kind::Full, to.tls, &group, to.mutual) && is_resumed(to)
-    })?;
-    Some(format!("{how}, {group}: a full handshake takes the server {server} as much CPU time, and the client {client}."))
+    instead_of_full(document, &format!("{how}, {group}"), |from, to| {
+        (from.tls, &from.group, from.mutual) == (to.tls, &group, to.mutual) && is_resumed(to)
+    })
+}
+
+/// What a handshake saves on the full one that it stands for.
+pub(crate) fn instead_of_full(
+    document: &CompareDocument,
+    how: &str,
+    is_such: impl Fn(&CompareCase, &CompareCase) -> bool,
+) -> Option<String> {
+    let [server, client] = of_sides(document, false, |from, to| from.kind == Kind::Full && is_such(from, to))?;
+    Some(format!("{how}: a full handshake takes the server {server} as much CPU time, and the client {client}."))
 }
 
 /// How many times as much the second of such handshakes takes as the first.

@@ -6,7 +6,7 @@ use reprise_stack::{Session, Stack, built_in};
 use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Key};
+use crate::case::{Case, Key, NO_GROUP};
 use crate::cell::{Cell, Transport};
 use crate::keys::{Certificates, Keys};
 use crate::message::{Failed, FailureKind, Request};
@@ -33,7 +33,7 @@ pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Resu
 }
 
 /// The keys that a conformance run needs.
-pub const KEYS: [Key; 2] = [Key::P256, Key::Lab(KeyKind::Rsa2048)];
+pub const KEYS: [Key; 3] = [Key::P256, Key::Lab(KeyKind::Rsa2048), Key::None];
 
 /// Larger than a record, and no multiple of one.
 const LARGE: usize = 100_003;
@@ -65,6 +65,7 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check>
                 }
             }
             checks.extend(refusals(client, server, keys, &role));
+            checks.extend(psk_refusals(client, server, keys, &role));
             checks.extend(resumptions(client, server, keys, &role));
         }
     }
@@ -72,6 +73,9 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check>
 }
 
 fn cases(key: Key) -> Vec<Case> {
+    if key == Key::None {
+        return psk_cases();
+    }
     let mut cases = Vec::new();
     for version in [Version::Tls12, Version::Tls13] {
         for kind in [Kind::Full, Kind::Id, Kind::Ticket, Kind::Early] {
@@ -79,6 +83,17 @@ fn cases(key: Key) -> Vec<Case> {
                 let case = Case::new(version, kind, key, NamedGroup::SECP256R1, mutual);
                 cases.extend(case.into_iter().chain(case.and_then(Case::without_key_exchange)));
             }
+        }
+    }
+    cases
+}
+
+fn psk_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for version in [Version::Tls12, Version::Tls13] {
+        for group in [NO_GROUP, NamedGroup::FFDHE2048, NamedGroup::SECP256R1] {
+            let case = Case::by_psk(version, group);
+            cases.extend(case.into_iter().chain(case.and_then(Case::without_key_exchange)));
         }
     }
     cases
@@ -96,7 +111,7 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
         pair.exchange(&data)?;
         pair.close()
     })?;
-    if case.kind == Kind::Full {
+    if matches!(case.kind, Kind::Full | Kind::Psk) {
         return Ok(());
     }
     // As bytes and back, where the library has them.
@@ -144,6 +159,27 @@ fn refusals(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificates)]
         check("refuses a group that is not its own", of_rsa, rsa, |client| client.group = NamedGroup::SECP384R1.0);
     }
     checks
+}
+
+/// The same where the two know different keys under one identity.
+fn psk_refusals(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificates)], role: &str) -> Vec<Check> {
+    let Some((_, certificates)) = keys.iter().find(|(key, _)| *key == Key::None) else { return Vec::new() };
+    let mut others = certificates.clone();
+    others.psk.iter_mut().for_each(|byte| *byte = !*byte);
+    let check = |case: Case| {
+        let meet = || {
+            let [cell, other] = [Cell::new(client, server, case, certificates)?, Cell::new(client, server, case, &others)?];
+            Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint()).connect(None, Says::Nothing)
+        };
+        let failure = match meet() {
+            Err(failed) if failed.outcome == FailureKind::Failed => None,
+            Err(failed) if failed.outcome == FailureKind::Unsupported => return None,
+            Err(failed) => Some(failed.reason),
+            Ok(_) => Some("the handshake succeeds".to_owned()),
+        };
+        Some(Check { name: format!("refuses a PSK with another key, {case}, {role}"), failure })
+    };
+    psk_cases().into_iter().filter_map(check).collect()
 }
 
 /// A TLS 1.3 session that is resumed where one side does not do all that the other would.

@@ -11,14 +11,19 @@ use crate::case::Key;
 /// The name that every certificate is for.
 pub(crate) const SERVER_NAME: &str = "localhost";
 
-/// The certificates of one key, in PEM, for both sides.
-#[derive(Clone, Serialize, Deserialize)]
+/// The name of the external PSK.
+pub(crate) const PSK_IDENTITY: &str = "reprise compare";
+
+/// The certificates of one key, in PEM, for both sides; or their external PSK.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Certificates {
     pub(crate) root: String,
     pub(crate) server_chain: String,
     pub(crate) server_key: String,
     pub(crate) client_chain: String,
     pub(crate) client_key: String,
+    /// Of both sides where there is no certificate.
+    pub(crate) psk: Vec<u8>,
 }
 
 /// Why there is no certificate with a key.
@@ -55,14 +60,17 @@ impl Keys {
 }
 
 fn make(key: Key) -> Result<Certificates, LabError> {
+    const PSK: [u8; 32] = [0x5a; 32];
     let of = |root: String, server: &Identity, client: Option<&Identity>| Certificates {
         root,
         server_chain: server.chain_pem().to_owned(),
         server_key: server.key_pem().to_owned(),
         client_chain: client.map(|client| client.chain_pem().to_owned()).unwrap_or_default(),
         client_key: client.map(|client| client.key_pem().to_owned()).unwrap_or_default(),
+        psk: Vec::new(),
     };
     match key {
+        Key::None => Ok(Certificates { psk: PSK.to_vec(), ..Certificates::default() }),
         // Signed by itself, and trusted as it is: the crypto library makes no such key.
         Key::Rsa1024 => {
             let server = rsa_1024_server()?;

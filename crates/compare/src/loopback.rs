@@ -309,7 +309,7 @@ impl Server {
             };
             let observed = end.observed(false)?;
             if let Some(observed) = observed {
-                check(*case, observed, [None, Some(account)], observed.kind != Kind::Full)?;
+                check(*case, observed, [None, Some(account)], !matches!(observed.kind, Kind::Full | Kind::Psk))?;
                 if Says::of(*case) != Says::Nothing {
                     end.party.check_request(observed)?;
                 }

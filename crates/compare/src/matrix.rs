@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use reprise_model::document::CompareMatrixCell;
 use reprise_model::{Kind, Version};
 
-use crate::case::Case;
-use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
+use crate::case::{Case, NO_GROUP};
+use crate::comparison::{Audience, ComparisonPlan, Described, job};
 use crate::message::{Ready, Request};
 use crate::worker::{Launcher, Worker};
 
@@ -20,12 +20,12 @@ pub(crate) fn matrix(
     let mut wanted: BTreeMap<(Version, Kind, bool), Case> = BTreeMap::new();
     for case in comparison.cases.iter().filter(|case| !case.mutual && case.request == (case.kind == Kind::Early)) {
         let known = wanted.entry((case.version, case.kind, case.psk_ke)).or_insert(*case);
-        // Finite fields and hybrids are what many lack.
-        if known.group >= 256 && case.group < 256 {
+        // Finite fields, hybrids, and a PSK without a key exchange are what many lack.
+        if known.group >= 256 && case.group < 256 && case.group() != NO_GROUP {
             *known = *case;
         }
     }
-    let pairs = pairs(stacks, true);
+    let pairs = comparison.pairs(stacks, true);
     let planned = (pairs.len() * wanted.len()) as u64;
     let mut cells = Vec::new();
     audience.begins("handshakes tried");

@@ -174,7 +174,7 @@ pub struct StackInfo {
     /// How it was built.
     pub flags: String,
     /// What it can do, by name: `client`, `server`, `1.2`, `1.3`, `id`, `ticket`, `client-auth`, `export`,
-    /// `psk-ke`, `early-data`.
+    /// `psk-ke`, `early-data`, `psk`.
     pub abilities: Vec<String>,
     /// SHA-256 of a plugin's file.
     pub sha256: Option<String>,

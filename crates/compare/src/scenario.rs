@@ -3,6 +3,7 @@
 
 mod full;
 mod mutual;
+mod psk;
 mod resumption;
 mod stacks;
 
@@ -24,7 +25,7 @@ pub struct Scenario {
     groups: fn(Key) -> &'static [NamedGroup],
     /// Kinds, and whether the client is authenticated.
     kinds: &'static [(Kind, bool)],
-    /// Further handshakes of each version, key and group.
+    /// Further handshakes of each version, key and group; those of several keys are there once.
     beside: fn(Version, Key, NamedGroup) -> Vec<Case>,
     /// What its figures answer, the most important first.
     pub(crate) concludes: fn(&CompareDocument) -> Vec<String>,
@@ -47,7 +48,7 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 4] = [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, stacks::STACKS];
+    pub const ALL: [Self; 5] = [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS];
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {
@@ -61,7 +62,8 @@ impl Scenario {
                     cases.extend(
                         self.kinds.iter().filter_map(|&(kind, mutual)| Case::new(version, kind, key, group, mutual)),
                     );
-                    cases.extend((self.beside)(version, key, group));
+                    let beside = (self.beside)(version, key, group).into_iter();
+                    cases.extend(beside.filter(|case| !cases.contains(case)).collect::<Vec<_>>());
                 }
             }
         }
@@ -95,6 +97,17 @@ mod tests {
         assert_eq!(full::FULL.cases(&none).len(), 1);
         let other = Selection { suites: vec![CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256], ..one };
         assert!(full::FULL.cases(&other).is_empty(), "a suite of TLS 1.2 under 1.3");
+    }
+
+    #[test]
+    fn a_certificates_key_leaves_the_psk_to_compare_with() {
+        let of = |keys, groups| psk::PSK.cases(&Selection { keys, groups, ..Selection::default() });
+        let cases = of(vec![Key::P256], vec![NamedGroup::SECP256R1]);
+        let count = |is: fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count();
+        assert_eq!(count(|case| case.kind == Kind::Full), 2);
+        assert_eq!(count(|case| case.kind == Kind::Psk && case.version == Version::Tls12), 3, "ECDHE twice, and plain");
+        assert_eq!(count(|case| case.kind == Kind::Psk && case.version == Version::Tls13), 2, "psk_dhe_ke, psk_ke");
+        assert!(of(vec![], vec![]).iter().all(|case| (case.kind == Kind::Psk) == (case.key == Key::None)));
     }
 
     #[test]

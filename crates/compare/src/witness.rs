@@ -1,12 +1,13 @@
 //! What the wire says of a handshake, whatever the libraries at its ends say: read from the messages that are in the clear.
 
 use reprise_model::{Kind, PskMode, Version};
-use reprise_wire::extensions::{KeyShareServerHello, SelectedVersion};
+use reprise_wire::extensions::{KeyShareServerHello, OfferedPsks, SelectedPsk, SelectedVersion};
 use reprise_wire::{
     CipherSuite, ClientHello, ContentType, ExtensionType, Handshake, HandshakeType, NamedGroup, ProtocolVersion, Record,
     ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
 };
 
+use crate::keys::PSK_IDENTITY;
 use crate::message::Failed;
 
 /// What the wire says of a handshake.
@@ -20,7 +21,7 @@ pub struct WireFacts {
     pub group: Option<NamedGroup>,
     /// The kind.
     pub kind: Kind,
-    /// How a TLS 1.3 ticket was used.
+    /// How a PSK of TLS 1.3 was used.
     pub psk_mode: Option<PskMode>,
     /// Whether a HelloRetryRequest cost a round trip.
     pub retried: bool,
@@ -37,6 +38,8 @@ pub(crate) struct Witness {
     chosen: Option<Chosen>,
     retried: bool,
     server_certificate: bool,
+    /// TLS 1.2: whether the handshake is not abbreviated.
+    hello_done: bool,
     client_certificate: bool,
     group: Option<NamedGroup>,
     /// Whether an encrypted record of the client's is shorter than any Finished.
@@ -59,12 +62,15 @@ struct Offered {
     has_early_data: bool,
     has_id: bool,
     has_psk: bool,
+    /// The place of the external PSK among those that are offered.
+    external_psk: Option<u16>,
 }
 
 struct Chosen {
     version: Version,
     suite: CipherSuite,
-    has_psk: bool,
+    /// TLS 1.3: the place of the PSK that was taken.
+    psk: Option<u16>,
     key_share: Option<NamedGroup>,
 }
 
@@ -90,7 +96,8 @@ impl Witness {
             match what {
                 HandshakeType::SERVER_HELLO => self.server_hello(&body),
                 HandshakeType::CERTIFICATE => self.server_certificate = true,
-                HandshakeType::SERVER_KEY_EXCHANGE => self.group = group_of_tls12(&body),
+                HandshakeType::SERVER_KEY_EXCHANGE => self.group = group_of_tls12(&body, self.has_psk_suite()),
+                HandshakeType::SERVER_HELLO_DONE => self.hello_done = true,
                 _ => {}
             }
             // What follows a ServerHello of TLS 1.3 is encrypted.
@@ -110,16 +117,19 @@ impl Witness {
         let is_tls13 = chosen.version == Version::Tls13;
         let by_ticket = self.hello.as_ref().is_some_and(|hello| hello.has_ticket);
         let kind = match chosen.version {
-            Version::Tls13 if chosen.has_psk && self.is_early_data_accepted() => Kind::Early,
-            Version::Tls13 if chosen.has_psk => Kind::Ticket,
+            Version::Tls13 if chosen.psk.is_some() && self.is_external(chosen.psk) => Kind::Psk,
+            Version::Tls13 if chosen.psk.is_some() && self.is_early_data_accepted() => Kind::Early,
+            Version::Tls13 if chosen.psk.is_some() => Kind::Ticket,
             Version::Tls13 => Kind::Full,
-            // Every suite that is compared has the server send one, unless it resumes.
+            // RFC 4279 §2: no certificate, and all else of a full handshake.
+            Version::Tls12 if self.has_psk_suite() && self.hello_done => Kind::Psk,
+            // Every other suite that is compared has the server send one, unless it resumes.
             Version::Tls12 if self.server_certificate => Kind::Full,
             // By which of both, where a session has both, the server does not say (RFC 5077 §3.4).
             Version::Tls12 if by_ticket => Kind::Ticket,
             Version::Tls12 => Kind::Id,
         };
-        let psk_mode = (is_tls13 && chosen.has_psk).then_some(match chosen.key_share {
+        let psk_mode = chosen.psk.map(|_| match chosen.key_share {
             Some(_) => PskMode::PskDheKe,
             None => PskMode::PskKe,
         });
@@ -132,6 +142,14 @@ impl Witness {
             retried: self.retried,
             client_certificate: (!is_tls13).then_some(self.client_certificate),
         })
+    }
+
+    fn is_external(&self, psk: Option<u16>) -> bool {
+        self.hello.as_ref().is_some_and(|hello| hello.external_psk == psk)
+    }
+
+    fn has_psk_suite(&self) -> bool {
+        self.chosen.as_ref().is_some_and(|chosen| chosen.suite.to_string().contains("PSK_WITH_"))
     }
 
     /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 9846 §4.6), in a record of its
@@ -154,6 +172,7 @@ impl Witness {
             has_early_data: find(ExtensionType::EARLY_DATA).is_some(),
             has_id: !hello.session_id.is_empty(),
             has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+            external_psk: find(ExtensionType::PRE_SHARED_KEY).and_then(place_of_external_psk),
         });
     }
 
@@ -166,22 +185,47 @@ impl Witness {
         let find = |extension| hello.extensions.and_then(|extensions| extensions.find(extension));
         let selected = find(ExtensionType::SUPPORTED_VERSIONS).and_then(|data| SelectedVersion::parse(data).ok());
         let is_tls13 = selected.is_some_and(|selected| selected.selected_version == ProtocolVersion::TLS_1_3);
+        let psk = find(ExtensionType::PRE_SHARED_KEY).and_then(|data| SelectedPsk::parse(data).ok());
         let share = find(ExtensionType::KEY_SHARE).and_then(|data| KeyShareServerHello::parse(data).ok());
         self.chosen = Some(Chosen {
             version: if is_tls13 { Version::Tls13 } else { Version::Tls12 },
             suite: hello.cipher_suite,
-            has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+            psk: psk.map(|psk| psk.selected_identity),
             key_share: share.map(|share| share.server_share.group),
         });
     }
 }
 
+fn place_of_external_psk(data: &[u8]) -> Option<u16> {
+    let offered = OfferedPsks::parse(data).ok()?;
+    let place = offered.identities.iter().position(|psk| psk.identity == PSK_IDENTITY.as_bytes())?;
+    u16::try_from(place).ok()
+}
+
 /// The group of a ServerKeyExchange. One of a finite field has no number under TLS 1.2, and is named after its size.
-fn group_of_tls12(body: &[u8]) -> Option<NamedGroup> {
+fn group_of_tls12(body: &[u8], has_psk: bool) -> Option<NamedGroup> {
+    if has_psk {
+        return group_beside_psk(body);
+    }
     if let Ok(ecdhe) = ServerKeyExchangeEcdhe::parse(body) {
         return Some(ecdhe.group);
     }
-    match ServerKeyExchangeDhe::parse(body).ok()?.p.len() {
+    group_of_size(ServerKeyExchangeDhe::parse(body).ok()?.p.len())
+}
+
+/// The same behind the PSK's identity hint, and not signed (RFC 4279 §3, RFC 5489 §2); `None` where the hint is all.
+fn group_beside_psk(body: &[u8]) -> Option<NamedGroup> {
+    const NAMED_CURVE: u8 = 3;
+    let number = |bytes: &[u8]| Some(u16::from_be_bytes(bytes.get(..2)?.try_into().ok()?));
+    let parameters = body.get(2 + usize::from(number(body)?)..)?;
+    match parameters {
+        [NAMED_CURVE, curve @ ..] => number(curve).map(NamedGroup),
+        _ => group_of_size(usize::from(number(parameters)?)),
+    }
+}
+
+fn group_of_size(bytes: usize) -> Option<NamedGroup> {
+    match bytes {
         256 => Some(NamedGroup::FFDHE2048),
         384 => Some(NamedGroup::FFDHE3072),
         _ => None,

@@ -16,7 +16,7 @@ named! {
         Id = "id",
         /// TLS 1.2, abbreviated by an RFC 5077 ticket; TLS 1.3, a PSK from a NewSessionTicket, whatever its size.
         Ticket = "ticket",
-        /// TLS 1.3, an external PSK.
+        /// TLS 1.3, an external PSK; in comparisons of stacks also the PSK suites of TLS 1.2 (RFC 4279, RFC 5489).
         Psk = "psk",
         /// TLS 1.3, a resumption whose early data was accepted.
         Early = "early",

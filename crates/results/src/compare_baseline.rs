@@ -1,5 +1,6 @@
 //! A comparison of stacks against earlier ones: what changed, and what is left of it beside a stack that did not.
 
+use reprise_model::Kind;
 use reprise_model::document::{
     Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
     CompareRatio, CompareRatioChange, CompareRow, CompareSide, ComparedStack, StackChange,
@@ -68,6 +69,10 @@ fn over(document: &CompareDocument) -> Option<String> {
 pub(crate) fn words(client: &str, server: &str, case: &CompareCase) -> String {
     let pair = if client == server { client.to_owned() } else { format!("{client} with {server}") };
     let mutual = if case.mutual { " mutual" } else { "" };
+    if case.kind == Kind::Psk {
+        let mode = case.psk_mode.map(|mode| format!(" {}", mode.name())).unwrap_or_default();
+        return format!("{pair} {} {}{mode} {} {}", case.tls.number(), case.kind, case.group, case.cipher);
+    }
     format!("{pair} {} {} {} {}{mutual}", case.tls.number(), case.kind, case.key, case.group)
 }
 

@@ -23,16 +23,18 @@ pub enum Ability {
     ClientAuth = 6,
     /// Give sessions as bytes, and take them.
     Export = 7,
-    /// Resume under TLS 1.3 without a key exchange.
+    /// Use a PSK of TLS 1.3, from a ticket or external, without a key exchange.
     PskKe = 8,
     /// Send early data, or accept it.
     EarlyData = 9,
+    /// Authenticate by an external PSK.
+    Psk = 10,
     /// Make a context with the library's whole state for itself.
     LibraryContext = 16,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 10] = [
+const NAMES: [(Ability, &str); 11] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -43,6 +45,7 @@ const NAMES: [(Ability, &str); 10] = [
     (Ability::Export, "export"),
     (Ability::PskKe, "psk-ke"),
     (Ability::EarlyData, "early-data"),
+    (Ability::Psk, "psk"),
 ];
 
 /// What a library can do.
@@ -89,7 +92,8 @@ impl Abilities {
             (options.sessions == SessionMode::Id, Ability::Id, "session IDs"),
             (options.max_early_data > 0, Ability::EarlyData, "early data"),
             (options.sessions == SessionMode::Ticket, Ability::Ticket, "tickets"),
-            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "resumption without a key exchange"),
+            (options.psk.is_some(), Ability::Psk, "external PSKs"),
+            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "PSK without a key exchange"),
             (authenticates, Ability::ClientAuth, "client authentication"),
         ];
         needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reprise_connection::{End, Endpoint, EngineClient, EnginePlan, Fault, SessionPolicy};
 use reprise_engine::{
-    CertificatePolicy, ClientIdentity, Config, FreshKeyShares, Offer, Session as EngineSession, Signer, Strictness,
-    SystemEntropy, WebPkiVerifier,
+    CertificatePolicy, ClientIdentity, Config, ExternalPsk, FreshKeyShares, Offer, Session as EngineSession, Signer,
+    Strictness, SystemEntropy, WebPkiVerifier,
 };
 use reprise_model::{ClientAuthentication, Facts, Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
@@ -27,7 +27,7 @@ pub(crate) struct EngineStack {
 
 impl EngineStack {
     pub(crate) fn new() -> Self {
-        const ABILITIES: [Ability; 8] = [
+        const ABILITIES: [Ability; 9] = [
             Ability::Client,
             Ability::Tls12,
             Ability::Tls13,
@@ -36,6 +36,7 @@ impl EngineStack {
             Ability::ClientAuth,
             Ability::PskKe,
             Ability::EarlyData,
+            Ability::Psk,
         ];
         Self { about: About::built_in("Reprise engine", env!("CARGO_PKG_VERSION"), &ABILITIES) }
     }
@@ -53,8 +54,15 @@ impl Stack for EngineStack {
         if options.sessions == SessionMode::Id && options.version == Version::Tls13 {
             return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
         }
-        let trust = options.trust.ok_or(StackError::refused("context", "a client needs roots"))?;
-        let (verifier, _) = WebPkiVerifier::new(&certificates("roots", trust)?);
+        if options.psk.is_some() && options.version == Version::Tls12 {
+            return Err(StackError::unsupported("the engine has no PSK suites of TLS 1.2"));
+        }
+        let roots = match (options.trust, options.psk) {
+            (Some(trust), _) => certificates("roots", trust)?,
+            (None, Some(_)) => Vec::new(),
+            (None, None) => return Err(StackError::refused("context", "a client needs roots")),
+        };
+        let (verifier, _) = WebPkiVerifier::new(&roots);
         let name = ServerName::try_from(options.server_name.to_owned());
         let name = name.map_err(|error| StackError::refused("server name", error))?;
         let mut config = Config::new(
@@ -76,8 +84,16 @@ impl Stack for EngineStack {
             return Err(StackError::unsupported(format!("it has no suite {unknown}")));
         }
         let early_data = options.max_early_data > 0;
-        Ok(Box::new(EngineContext { config: Arc::new(config), sessions: options.sessions, early_data, date: options.date }))
+        let (sessions, date) = (options.sessions, options.date);
+        Ok(Box::new(EngineContext { config: Arc::new(config), sessions, early_data, psk: psk_of(options), date }))
     }
+}
+
+/// The PSK, with the hash of the first suite.
+fn psk_of(options: &Options<'_>) -> Option<ExternalPsk> {
+    let psk = options.psk?;
+    let hash = reprise_engine::suite::find(CipherSuite(*options.suites.first()?))?.hash;
+    Some(ExternalPsk { identity: psk.identity.into(), key: psk.key.to_vec().into(), hash })
 }
 
 fn identity_of(pem: Pem<'_>) -> Result<ClientIdentity, StackError> {
@@ -126,6 +142,7 @@ struct EngineContext {
     config: Arc<Config>,
     sessions: SessionMode,
     early_data: bool,
+    psk: Option<ExternalPsk>,
     date: UnixTime,
 }
 
@@ -162,7 +179,10 @@ impl SessionPolicy for EngineContext {
     fn plan(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
         let by_ticket = self.sessions == SessionMode::Ticket;
         let offer = match plan.session.map(Session::into_own).transpose()? {
-            None => Offer::Full { session_ticket: by_ticket },
+            None => match &self.psk {
+                Some(psk) => Offer::External(psk.clone()),
+                None => Offer::Full { session_ticket: by_ticket },
+            },
             Some(EngineSession::Tls13(ticket)) if self.early_data && ticket.max_early_data.is_some() => Offer::Early(ticket),
             Some(EngineSession::Tls13(ticket)) => Offer::Ticket(ticket),
             Some(EngineSession::Tls12(session)) if by_ticket => Offer::SessionTicket(session),

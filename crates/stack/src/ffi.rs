@@ -13,6 +13,7 @@ use std::rc::Rc;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use reprise_model::{PskMode, Version};
+use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::{Abilities, Ability, Account, KeptBy, Options, SessionMode, Side, StackError};
 
@@ -57,6 +58,9 @@ struct CContextOptions {
     psk_ke: i32,
     max_early_data: u32,
     own_library_context: i32,
+    psk_identity: Text,
+    psk_key: *const u8,
+    psk_key_length: usize,
 }
 
 #[repr(C)]
@@ -247,6 +251,7 @@ impl RawContext {
         };
         let server_name = std::ffi::CString::new(options.server_name)
             .map_err(|_| StackError::refused("context_new", "the server's name holds a zero"))?;
+        let asked = not_all_of(options);
         let options = CContextOptions {
             size: size_of::<CContextOptions>(),
             side: i32::from(options.side == Side::Server),
@@ -271,10 +276,16 @@ impl RawContext {
             psk_ke: i32::from(options.psk_mode == PskMode::PskKe),
             max_early_data: options.max_early_data,
             own_library_context: i32::from(owns_library),
+            psk_identity: text(options.psk.map(|psk| psk.identity)),
+            psk_key: options.psk.map_or(ptr::null(), |psk| psk.key.as_ptr()),
+            psk_key_length: options.psk.map_or(0, |psk| psk.key.len()),
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.
         let returned = unsafe { (table.context_new)(&raw const options, &raw mut made) };
+        if returned as isize == UNSUPPORTED {
+            return Err(StackError::unsupported(asked));
+        }
         let context = table.made("context_new", returned, made)?;
         Ok(Rc::new(Self { table, context }))
     }
@@ -308,6 +319,13 @@ impl Drop for RawContext {
         // SAFETY: ours, and everything that was made of it holds it, so that nothing is left.
         unsafe { (self.table.context_free)(self.context.as_ptr()) };
     }
+}
+
+/// What a library cannot be held to, by IANA's names: which of it, none says.
+fn not_all_of(options: &Options<'_>) -> String {
+    let suites = options.suites.iter().map(|&suite| CipherSuite(suite).to_string());
+    let all: Vec<String> = suites.chain(options.groups.iter().map(|&group| NamedGroup(group).to_string())).collect();
+    format!("it does not take {}", all.join(" with "))
 }
 
 /// IANA's number of a version.

@@ -21,6 +21,7 @@
 //!         trust: Some(&root),
 //!         require_client_certificate: false,
 //!         server_name: "localhost",
+//!         psk: None,
 //!         psk_mode: PskMode::PskDheKe,
 //!         max_early_data: 0,
 //!         date: rustls_pki_types::UnixTime::now(),
@@ -50,7 +51,7 @@ pub use abilities::{Abilities, Ability};
 pub use account::{Account, KeptBy};
 pub use built_in::built_in;
 pub use error::StackError;
-pub use options::{Options, Pem, SessionMode, Side};
+pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
 #[cfg(unix)]
 pub use plugin::Plugin;
 pub use session::{Session, Sessions};

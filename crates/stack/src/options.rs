@@ -50,6 +50,15 @@ pub(crate) fn certificates(what: &'static str, pem: &str) -> Result<Vec<Certific
     certificates.map_err(|error| StackError::refused(what, error))
 }
 
+/// A PSK that was agreed on outside TLS (RFC 4279; RFC 9846 §4.3.11). Under TLS 1.3 it is of the hash of the first suite.
+#[derive(Clone, Copy)]
+pub struct ExternalPsk<'a> {
+    /// Its name: no zero is in it.
+    pub identity: &'a str,
+    /// The key.
+    pub key: &'a [u8],
+}
+
 /// What a context is to be. It speaks what is listed here and nothing else.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -63,15 +72,17 @@ pub struct Options<'a> {
     pub suites: &'a [u16],
     /// The only groups, likewise.
     pub groups: &'a [u16],
-    /// The own certificate: always a server's.
+    /// The own certificate: always a server's, unless there is a PSK.
     pub identity: Option<Pem<'a>>,
-    /// The roots in PEM that the peer's chain must lead to: always a client's.
+    /// The roots in PEM that the peer's chain must lead to: always a client's, unless there is a PSK.
     pub trust: Option<&'a str>,
     /// A server's: whether a client without a certificate is refused. Without trust it asks for none.
     pub require_client_certificate: bool,
     /// A client's: the name that it asks for, and that the certificate must be valid for.
     pub server_name: &'a str,
-    /// TLS 1.3: how a ticket is used. A client offers it, perhaps beside another; a server chooses it where it is offered.
+    /// By what both sides are authenticated in place of certificates.
+    pub psk: Option<ExternalPsk<'a>>,
+    /// TLS 1.3: how a ticket or an external PSK is used. A client offers it, perhaps beside another; a server chooses it where it is offered.
     pub psk_mode: PskMode,
     /// Bytes of early data that a server's tickets allow and that it accepts; a client sends none where it is 0.
     pub max_early_data: u32,

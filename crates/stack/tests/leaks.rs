@@ -26,6 +26,7 @@ fn options(root: &str) -> Options<'_> {
         trust: Some(root),
         require_client_certificate: false,
         server_name: "localhost",
+        psk: None,
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
         date: UnixTime::now(),

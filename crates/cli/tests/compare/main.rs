@@ -9,6 +9,7 @@ mod gate;
 mod hostile;
 mod loopback;
 mod plugins;
+mod psk;
 mod resumed_run;
 
 use serde_json::Value;

@@ -75,6 +75,15 @@ const EARLY: &str = "TLS 1.3 early, p-256, secp256r1, as client of rustls";
 const REPLAYED: &str = "accepts replayed early data once, TLS 1.3, with itself";
 const REJECTED: &str = "sends early data again that another server rejects, TLS 1.3, as server of rustls";
 
+const DHE_PSK: &str = "TLS 1.2 psk, ffdhe2048, TLS_DHE_PSK_WITH_AES_128_GCM_SHA256, with itself";
+const ECDHE_PSK: &str = "TLS 1.2 psk, secp256r1, TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA256, with itself";
+const PLAIN_PSK: &str = "TLS 1.2 psk, none, TLS_PSK_WITH_AES_128_GCM_SHA256, with itself";
+const PSK_13: &str = "TLS 1.3 psk, secp256r1, TLS_AES_128_GCM_SHA256, with itself";
+const PSK_13_KE: &str = "TLS 1.3 psk psk_ke, secp256r1, TLS_AES_128_GCM_SHA256, with itself";
+const OTHER_KEY: &str = "refuses a PSK with another key, TLS 1.2 psk, secp256r1";
+const OTHER_KEY_13: &str = "refuses a PSK with another key, TLS 1.3 psk, secp256r1";
+const ALL_PSK: [&str; 7] = [DHE_PSK, ECDHE_PSK, PLAIN_PSK, PSK_13, PSK_13_KE, OTHER_KEY, OTHER_KEY_13];
+
 /// What wolfSSL cannot do; the list of known incompatibilities says why: every_pair.rs.
 const WOLFSSL_NONCE: (&str, &str) =
     ("1.3 ticket", "as client of rustls: the client: peer_misbehaved (The security parameter is invalid)");
@@ -119,12 +128,12 @@ fn plugins_of_sources_keep_the_contract() {
 
 #[test]
 fn openssl_keeps_the_contract() {
-    check("openssl", &[], &[PSK_KE, EARLY, REJECTED, REPLAYED]);
+    check("openssl", &[], &[&[PSK_KE, EARLY, REJECTED, REPLAYED], &ALL_PSK[..]].concat());
 }
 
 #[test]
 fn gnutls_keeps_the_contract() {
-    check("gnutls", &[], &[PSK_KE, EARLY, REJECTED, REPLAYED]);
+    check("gnutls", &[], &[&[PSK_KE, EARLY, REJECTED, REPLAYED], &ALL_PSK[..]].concat());
 }
 
 #[test]
@@ -135,12 +144,12 @@ fn wolfssl_keeps_the_contract() {
         // cannot decrypt.
         ("resumes a client of psk_dhe_ke", "AES-GCM Authentication check fail"),
     ];
-    check("wolfssl", &known, &[PSK_KE]);
+    check("wolfssl", &known, &[PSK_KE, DHE_PSK, ECDHE_PSK, PSK_13, PSK_13_KE, OTHER_KEY, OTHER_KEY_13]);
 }
 
 #[test]
 fn mbedtls_keeps_the_contract() {
-    check("mbedtls", &[], &[]);
+    check("mbedtls", &[], &[DHE_PSK, ECDHE_PSK, PLAIN_PSK, OTHER_KEY]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Claims that one version of TLS is faster than the other.
 
-use reprise_model::Version;
-use reprise_model::document::{CompareClaim, CompareOver, CompareRatio, CompareSide};
+use reprise_model::document::{CompareCase, CompareClaim, CompareOver, CompareRatio, CompareSide};
+
+use reprise_model::{Kind, PskMode, Version};
 
 use super::{Claim, OF_VERSIONS, Versions};
 
@@ -25,12 +26,21 @@ fn judged(claim: &Claim<Versions>, ratio: &CompareRatio, ratios: &[CompareRatio]
     CompareClaim {
         source: claim.source.to_owned(),
         claim: claim.claim.to_owned(),
-        stack: format!("{who}, {} {}, {} → {}", from.key, to.group, from.kind, to.kind),
+        stack: format!("{who}, {}, {} → {}", subject(from, to), from.kind, to.kind),
         published: claim.decided_by.ratio,
         measured: ratio.median,
         ci95: ratio.ci95,
         verdict: verdict.to_owned(),
         why: why(verdict, claim.decided_by.ratio, ratio, ratios),
+    }
+}
+
+/// The certificate's key, or the suite in its place; and the group.
+fn subject(from: &CompareCase, to: &CompareCase) -> String {
+    let authenticated_by = if from.kind == Kind::Psk { &from.cipher } else { &from.key };
+    match to.psk_mode {
+        Some(PskMode::PskKe) => authenticated_by.clone(),
+        _ => format!("{authenticated_by} {}", to.group),
     }
 }
 
@@ -85,7 +95,6 @@ pub(super) fn verdict(is_faster: bool, median: f64, ci95: Option<[f64; 2]>) -> &
 
 #[cfg(test)]
 mod tests {
-    use reprise_model::Kind;
     use reprise_wire::NamedGroup;
 
     use crate::case::{Case, Key};

@@ -291,6 +291,7 @@ fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> Options<'a> {
         trust: Some(&texts.trust),
         require_client_certificate: false,
         server_name: &job.server_name,
+        psk: None,
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
         date: UnixTime::now(),

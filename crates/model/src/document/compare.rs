@@ -136,17 +136,17 @@ pub struct ComparedStack {
 pub struct CompareCase {
     /// The version.
     pub tls: Version,
-    /// Full, or how it is resumed.
+    /// Full, by an external PSK, or how it is resumed.
     pub kind: Kind,
-    /// The key of the certificates.
+    /// The key of the certificates; `none` where an external PSK is in their place.
     pub key: String,
-    /// The group, IANA's name. Where a resumed handshake has none, that of its session.
+    /// The group, IANA's name. Where a resumed handshake has none, that of its session; `none` where a PSK of TLS 1.2 is used without one.
     pub group: String,
     /// The suite, IANA's name.
     pub cipher: String,
     /// Whether the client is authenticated too.
     pub mutual: bool,
-    /// How a TLS 1.3 ticket is used; null in other handshakes.
+    /// How a PSK of TLS 1.3, from a ticket or external, is used; null in other handshakes.
     #[serde(default)]
     pub psk_mode: Option<PskMode>,
     /// Bytes that the client sends in the span that is measured: as early data, or once its handshake is complete. 0: none.
@@ -326,7 +326,7 @@ pub struct CompareMatrixCell {
     pub tls: Version,
     /// The kind.
     pub kind: Kind,
-    /// How a TLS 1.3 ticket is used; null in other handshakes.
+    /// How a PSK of TLS 1.3, from a ticket or external, is used; null in other handshakes.
     #[serde(default)]
     pub psk_mode: Option<PskMode>,
     /// `works`, or as [`CompareSkipped::outcome`].

@@ -3,10 +3,10 @@
 mod charts;
 pub(super) mod words;
 
-use reprise_model::PskMode;
 use reprise_model::document::{
     CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide,
 };
+use reprise_model::{Kind, PskMode};
 
 use self::words::{change, psk_ke, stack, words};
 use super::conditions::conditions;
@@ -71,7 +71,8 @@ fn about_requests(bytes: u64) -> Block {
     ))
 }
 
-const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and \
+const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data, p external \
+    PSK, pk the same without a key exchange; 2 and 3 for TLS 1.2 and \
     1.3; – unsupported; ✗ fails.";
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
@@ -258,6 +259,7 @@ fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
 /// `f2`, `t3✗`, `i2–`.
 fn shown(cell: &CompareMatrixCell) -> String {
     let kind = match cell.psk_mode {
+        Some(PskMode::PskKe) if cell.kind == Kind::Psk => "pk",
         Some(PskMode::PskKe) => "k",
         _ => cell.kind.name().get(..1).unwrap_or_default(),
     };

@@ -28,7 +28,7 @@ pub(crate) struct CompareArgs {
     /// Use only these stacks, by the names that 'reprise stacks' lists; all by default
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) stacks: Vec<String>,
-    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519
+    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519; an external PSK has none
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) keys: Vec<Key>,
     /// Versions: 1.2, 1.3
@@ -121,6 +121,7 @@ Examples:
   reprise compare resumption --quick                 what resuming saves, in every stack that is there
   reprise compare full --keys p-256 --groups x25519  TLS 1.2 against 1.3
   reprise compare mutual --over loopback             where client and server compute at the same time
+  reprise compare psk --keys p-256                   what a shared key saves on certificates
   reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first
   reprise stacks                                     what is there, and how to get more";
 
