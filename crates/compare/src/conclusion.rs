@@ -144,7 +144,7 @@ fn cheapest_server(document: &CompareDocument, key: &str) -> Option<String> {
         Some((low, high)) if low > 1.0 => {
             format!("{cheapest}; {}'s takes {:.2} times ({low:.2}–{high:.2}) as much", next.server, ratio.median)
         }
-        _ => format!("{cheapest}; {}'s is not told apart from it", next.server),
+        _ => format!("{cheapest}; {}'s is not distinguishable from it", next.server),
     })
 }
 
