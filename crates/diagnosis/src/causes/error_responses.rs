@@ -15,7 +15,9 @@ pub(super) static CAUSE: Cause = Cause {
 The service answers with a status outside of 200 to 299. An error page or a redirection is seldom what was to be
 measured, and some servers close the connection or forget the session with it.",
     seen: "\
-The status of each response is counted. No finding about resumption is drawn from an error response alone.",
+The status of each response is counted. A page that is not there or asks for a password (401, 403, 404) says nothing of the connection,
+whose session counts like any other. From an error that may have to do with the connection (400, 408, 421, 425, 429, 495 to 497, 5xx)
+nothing is concluded about resumption.",
     confirm: "\
 Look at the status:
 
