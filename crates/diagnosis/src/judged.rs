@@ -9,7 +9,7 @@ use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
 use crate::causes::{causes, resumed_ticket_refused};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{Case, Series, TICKETS_COVER};
 
 /// What its conclusions are, as findings: of each mechanism whose sessions were offered, and not always accepted.
 pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -39,12 +39,14 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
     // RFC 6585, section 4: so the server itself says that it limits them.
     let says_too_many = judgement.observations.iter().any(|seen| seen.http_status == Some(429));
     let rules = || rules().filter(|(_, rule)| rule.kinds.contains(&kind) && (rule.is_it)(&judgement));
+    let covered = (series.asked.kind == Kind::Id && case.tickets_cover_ids()).then(|| TICKETS_COVER.to_owned());
+    let evidence = |conclusion| evidence(&judgement, conclusion).into_iter().chain(covered.clone());
     let found: Vec<Finding> = rules()
         .filter_map(|(cause, rule)| {
             let conclusion = judgement.of(rule.concludes).filter(|it| it.cause != Concluded::NodeDown || !says_too_many)?;
             let severity = (rule.severity)(series.asked);
             let finding = case.found(cause, severity, confidence(conclusion), (rule.title)(&judgement));
-            Some(finding.because(evidence(&judgement, Some(conclusion))).weighing(conclusion.odds))
+            Some(finding.because(evidence(Some(conclusion))).weighing(conclusion.odds))
         })
         .collect();
     let is_accepted_sometimes = [true, false].iter().all(|wanted| offers(&judgement).any(|it| it.is_accepted == *wanted));
@@ -54,7 +56,7 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
         .map(|(cause, rule)| {
             let severity = (rule.severity)(series.asked);
             let finding = case.found(cause, severity, Confidence::Possible, (rule.title)(&judgement));
-            finding.because(evidence(&judgement, None))
+            finding.because(evidence(None))
         });
     let cpu_cost = case.cpu_cost(series.asked.tls).filter(|_| offers(&judgement).any(|offer| !offer.is_accepted));
     let priced = |finding: Finding| finding.costing(case.average_cost(series)).costing_cpu(cpu_cost);

@@ -47,6 +47,13 @@ impl<'a> Case<'a> {
         samples.filter_map(|observation| Some((observation, observation.facts()?)))
     }
 
+    /// Whether tickets of TLS 1.2 resume: then only clients that know none use session IDs.
+    pub(crate) fn tickets_cover_ids(&self) -> bool {
+        let series = self.conclusive_series();
+        let mut tickets = series.iter().filter(|it| (it.asked.tls, it.asked.kind) == (Version::Tls12, Kind::Ticket));
+        tickets.any(|it| it.ever_resumes(self))
+    }
+
     /// What was seen of its full handshakes of one version.
     pub fn full_handshakes(&self, version: Version) -> Vec<&'a Facts> {
         let is_full = |facts: &&Facts| (facts.version, facts.kind) == (version, Kind::Full);
@@ -175,6 +182,9 @@ impl Series<'_> {
         }
     }
 }
+
+/// What [`Case::tickets_cover_ids`] means for who uses the server.
+pub(crate) const TICKETS_COVER: &str = "Tickets of the same server resume: only clients without ticket support pay";
 
 /// From how many connections on their share tells anything: chance alone moves six by two or three.
 pub(crate) const FEWEST: u64 = 6;

@@ -5,7 +5,7 @@ use reprise_model::{Kind, Phase, Version};
 
 use super::{Cause, MeasuredRule, Rule, fix, services, session_too_large, vhost_directives};
 use crate::savings::{Saving, saving};
-use crate::series::{Case, Series};
+use crate::series::{Case, Series, TICKETS_COVER};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "id-never-accepted",
@@ -73,15 +73,13 @@ fn of_measurement(case: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
     if refused.asked.kind != Kind::Id || !refused.is_never_accepted(case) {
         return None;
     }
-    let series = case.conclusive_series();
-    let mut tickets = series.iter().filter(|it| (it.asked.tls, it.asked.kind) == (Version::Tls12, Kind::Ticket));
-    let tickets_resume = tickets.any(|it| it.ever_resumes(case));
+    let tickets_resume = case.tickets_cover_ids();
     // A ticket that resumes under the same version tells what an accepted ID would have saved.
     let ticket = case.conclusive_run(Version::Tls12, Kind::Ticket);
     let ticket = ticket.and_then(|ticket| saving(case.figures, ticket, Phase::Tls));
     let mut evidence = vec![refused.refusal(case)];
     if tickets_resume {
-        evidence.push("Tickets of the same server resume: only clients without ticket support pay".to_owned());
+        evidence.push(TICKETS_COVER.to_owned());
     }
     let severity = if tickets_resume { Severity::Risk } else { Severity::Fault };
     let title = "TLS 1.2 session IDs are given and never accepted";
