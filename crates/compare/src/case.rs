@@ -159,7 +159,7 @@ impl Case {
     pub(crate) fn has_key_exchange(&self) -> bool {
         match self.version {
             Version::Tls13 => !self.psk_ke,
-            Version::Tls12 => matches!(self.kind, Kind::Full | Kind::Psk) && self.group() != NO_GROUP,
+            Version::Tls12 => !self.kind.is_resumption() && self.group() != NO_GROUP,
         }
     }
 

@@ -86,7 +86,7 @@ impl Cell {
 impl<T: Transport> Cell<T> {
     /// One connection of the case, whatever must come before it.
     pub(crate) fn connect(&mut self) -> Result<Connected, Failed> {
-        let is_resumed = !matches!(self.case.kind, Kind::Full | Kind::Psk);
+        let is_resumed = self.case.kind.is_resumption();
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
             if self.session.is_none() {
@@ -156,7 +156,7 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         let contradicts = |what: &str, said: &dyn std::fmt::Display, seen: &dyn std::fmt::Display| {
             Err(Failed::new(FailureKind::Contradicted, format!("{side} says {what} {said}, the wire {seen}")))
         };
-        let was_resumed = !matches!(seen.kind, Kind::Full | Kind::Psk);
+        let was_resumed = seen.kind.is_resumption();
         // An external PSK of TLS 1.3 is a resumption to some libraries, and none to others.
         let may_be_either = seen.kind == Kind::Psk && seen.version == Version::Tls13;
         if let Some(resumed) = account.resumed.filter(|resumed| *resumed != was_resumed && !may_be_either) {

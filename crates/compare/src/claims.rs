@@ -109,7 +109,7 @@ fn is_full(case: &CompareCase) -> bool {
 
 /// Under TLS 1.3 with a key exchange.
 fn is_resumed(from: &CompareCase, to: &CompareCase) -> bool {
-    !matches!(from.kind, Kind::Full | Kind::Psk) && to.psk_mode == Some(PskMode::PskDheKe)
+    from.kind.is_resumption() && to.psk_mode == Some(PskMode::PskDheKe)
 }
 
 /// Under TLS 1.3 with a key exchange; such a handshake is compared with one of TLS 1.2 that has one too.

@@ -1,11 +1,13 @@
 //! What the figures answer to a scenario's question, in a few sentences, each with its interval.
 
-use reprise_model::document::{CompareCase, CompareClaim, CompareDocument, CompareRatio, CompareRow, CompareSide};
+use reprise_model::document::{
+    CompareCase, CompareClaim, CompareDocument, CompareRatio, CompareRow, CompareSide, stack_pair,
+};
 use reprise_model::{Kind, PskMode, Version};
 
 use crate::scenario::Scenario;
 
-/// The scenario's own sentences, and what became of what was published.
+/// The scenario's own sentences, the most important first, and what became of what was published.
 pub(crate) fn conclusion(scenario: &Scenario, document: &CompareDocument) -> Vec<String> {
     (scenario.concludes)(document).into_iter().take(MOST).chain(of_claims(&document.claims)).collect()
 }
@@ -43,10 +45,7 @@ struct Times {
 impl Times {
     /// The first handshake's time by the second's. `None` without an interval.
     fn of(document: &CompareDocument, ratio: &CompareRatio) -> Option<Self> {
-        let mut stacks = match ratio.client == ratio.server {
-            true => ratio.client.clone(),
-            false => format!("{} → {}", ratio.client, ratio.server),
-        };
+        let mut stacks = stack_pair(&ratio.client, &ratio.server);
         if keys(document).len() > 1 {
             stacks += &format!(", {}", ratio.from.key);
         }

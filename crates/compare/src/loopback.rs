@@ -14,7 +14,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use reprise_connection::End as Ended;
-use reprise_model::{Kind, Nanos};
+use reprise_model::Nanos;
 use reprise_stack::{Account, Context, Session};
 use reprise_wire::Record;
 use socket2::SockRef;
@@ -309,7 +309,7 @@ impl Server {
             };
             let observed = end.observed(false)?;
             if let Some(observed) = observed {
-                check(*case, observed, [None, Some(account)], !matches!(observed.kind, Kind::Full | Kind::Psk))?;
+                check(*case, observed, [None, Some(account)], observed.kind.is_resumption())?;
                 if Says::of(*case) != Says::Nothing {
                     end.party.check_request(observed)?;
                 }

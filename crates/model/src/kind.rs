@@ -34,6 +34,11 @@ impl Kind {
         }
     }
 
+    /// Whether it takes up a session of an earlier connection: neither a full handshake does, nor an external PSK.
+    pub fn is_resumption(self) -> bool {
+        !matches!(self, Self::Full | Self::Psk)
+    }
+
     /// Whether this version knows it.
     pub fn exists_under(self, version: Version) -> bool {
         self.only_version().is_none_or(|only| only == version)

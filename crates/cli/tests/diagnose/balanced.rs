@@ -12,7 +12,7 @@ use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Diagno
 use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache};
 
 use crate::broken::shown;
-use reprise_harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise, drawn};
 
 /// What a node does with sessions.
 #[derive(Clone, Copy, PartialEq)]
@@ -194,8 +194,8 @@ fn the_number_of_nodes_is_within_its_interval_95_times_of_100() {
     reprise_servers::require!("nginx", "haproxy", STREAM);
     let seeds = std::env::var("REPRISE_SEEDS").map_or(100, |seeds| seeds.parse().unwrap());
     let flags = ["--tls", "1.3", "--rate", "500"];
-    let drawn: Vec<Balanced> = (0..seeds).map(drawn).collect();
-    let judged = judged_side_by_side(drawn.iter().collect(), &flags);
+    let balanced: Vec<Balanced> = (0..seeds).map(some_balanced).collect();
+    let judged = judged_side_by_side(balanced.iter().collect(), &flags);
     let untrue: Vec<&str> = judged.iter().filter(|it| !it.is_true).map(|it| it.said.as_str()).collect();
     let uncounted: Vec<&str> = judged.iter().filter(|it| !it.is_counted).map(|it| it.said.as_str()).collect();
     println!("{} of {seeds} within the interval", judged.len() - uncounted.len());
@@ -204,17 +204,12 @@ fn the_number_of_nodes_is_within_its_interval_95_times_of_100() {
 }
 
 /// Two to seven nodes with a key each, the same for the same seed.
-fn drawn(seed: u64) -> Balanced {
+fn some_balanced(seed: u64) -> Balanced {
     const NODES_EACH: [&[(Node, u8)]; 6] =
         [&[(OwnKey, 1); 2], &[(OwnKey, 1); 3], &[(OwnKey, 1); 4], &[(OwnKey, 1); 5], &[(OwnKey, 1); 6], &[(OwnKey, 1); 7]];
     const BALANCERS: [Balancer; 5] =
         [Haproxy("roundrobin"), Haproxy("random"), Haproxy("leastconn"), Stream("random;", 1), Stream("least_conn;", 1)];
-    fn draw<T: Copy>(of: &[T], seed: u64) -> T {
-        let mut places: Vec<usize> = (0..of.len()).collect();
-        reprise_stats::shuffle(&mut places, seed);
-        of[places[0]]
-    }
-    balanced("drawn", draw(&BALANCERS, 2 * seed), draw(&NODES_EACH, 2 * seed + 1), NODES, IDS)
+    balanced("drawn", drawn(&BALANCERS, 2 * seed), drawn(&NODES_EACH, 2 * seed + 1), NODES, IDS)
 }
 
 /// Of what is said of balanced nodes.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reprise_harness::Lab;
+use reprise_harness::{Lab, drawn};
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::{Confidence, Severity};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer};
@@ -41,24 +41,17 @@ struct Drawn {
     oddity: Oddity,
 }
 
-/// One of these, the same for the same seed.
-fn draw<T: Copy>(of: &[T], seed: u64) -> T {
-    let mut places: Vec<usize> = (0..of.len()).collect();
-    reprise_stats::shuffle(&mut places, seed);
-    of[places[0]]
-}
-
 /// Most nodes share a key and are alike; at most one is odd.
-fn drawn(seed: u64) -> Vec<Drawn> {
+fn some_fleet(seed: u64) -> Vec<Drawn> {
     let seed = seed * 1000;
-    let count = draw(&[2, 3, 3, 4, 5, 6, 8], seed);
-    let keys: &[u8] = draw(&[&[0], &[0], &[0, 0, 0, 1], &[0, 1], &[0, 1, 2, 3, 4, 5, 6]], seed + 1);
-    let oddity = draw(&[Oddity::None, Oddity::None, Certificate, OnlyTls12, AsksForCertificate, Down], seed + 2);
-    let odd = draw(&[0, 1], seed + 3);
+    let count = drawn(&[2, 3, 3, 4, 5, 6, 8], seed);
+    let keys: &[u8] = drawn(&[&[0], &[0], &[0, 0, 0, 1], &[0, 1], &[0, 1, 2, 3, 4, 5, 6]], seed + 1);
+    let oddity = drawn(&[Oddity::None, Oddity::None, Certificate, OnlyTls12, AsksForCertificate, Down], seed + 2);
+    let odd = drawn(&[0, 1], seed + 3);
     let node = |place: usize| {
         // Of two nodes, neither is the odd one.
         let oddity = if place == odd && count > 2 { oddity } else { Oddity::None };
-        Drawn { key: draw(keys, seed + 10 + place as u64), oddity }
+        Drawn { key: drawn(keys, seed + 10 + place as u64), oddity }
     };
     (0..count).map(node).collect()
 }
@@ -97,10 +90,10 @@ fn causes(nodes: &[Drawn]) -> BTreeSet<&'static str> {
 fn wrong(seed: u64) -> Option<String> {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
-    let drawn = drawn(seed);
-    let servers: Vec<Nginx> = drawn.iter().map(|node| Nginx::start(config(&lab, &identity, *node)).unwrap()).collect();
+    let nodes = some_fleet(seed);
+    let servers: Vec<Nginx> = nodes.iter().map(|node| Nginx::start(config(&lab, &identity, *node)).unwrap()).collect();
     let addresses: Vec<_> = servers.iter().map(RealServer::address).collect();
-    let up = servers.into_iter().zip(&drawn).filter(|(_, node)| node.oddity != Down);
+    let up = servers.into_iter().zip(&nodes).filter(|(_, node)| node.oddity != Down);
     let _up: Vec<Nginx> = up.map(|(server, _)| server).collect();
 
     let examined = examine(&lab, &addresses, "--rate 500");
@@ -109,12 +102,12 @@ fn wrong(seed: u64) -> Option<String> {
         findings().filter(|it| it.confidence == Confidence::Certain).map(|it| it.id.as_str()).collect();
     // What another key hides is a note.
     let told: BTreeSet<&str> = examined.document.findings().map(|(_, it)| it.id.as_str()).collect();
-    let truth = causes(&drawn);
+    let truth = causes(&nodes);
     let is_true = certain.is_subset(&truth) && truth.is_subset(&told);
-    let is_grouped = examined.group_sizes() == sizes(&drawn);
+    let is_grouped = examined.group_sizes() == sizes(&nodes);
     (!is_true || !is_grouped).then(|| {
-        let (sizes, groups) = (sizes(&drawn), examined.group_sizes());
-        format!("seed {seed}: {drawn:?}\n{truth:?} and {sizes:?}, but {told:?} and {groups:?}\n{}", examined.page)
+        let (sizes, groups) = (sizes(&nodes), examined.group_sizes());
+        format!("seed {seed}: {nodes:?}\n{truth:?} and {sizes:?}, but {told:?} and {groups:?}\n{}", examined.page)
     })
 }
 

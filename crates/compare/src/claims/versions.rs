@@ -1,7 +1,6 @@
 //! Claims that one version of TLS is faster than the other.
 
 use reprise_model::document::{CompareCase, CompareClaim, CompareOver, CompareRatio, CompareSide};
-
 use reprise_model::{Kind, PskMode, Version};
 
 use super::{Claim, OF_VERSIONS, Versions};

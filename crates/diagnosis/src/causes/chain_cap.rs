@@ -18,7 +18,7 @@ full handshake is right. An alert instead is `offer-breaks-connection`.",
     seen: "\
 Sessions that follow one another from one full handshake are refused after so many resumptions, each time, and accepted again after the
 next full handshake. A cap in time, a day or a week, is not seen in a short run: there it is one refused ticket
-after many accepted ones.",
+after many accepted ones. A cap of one resumption is `resumed-ticket-refused`.",
     confirm: "\
 Keep a chain of sessions going from a timer, and note when it breaks:
 

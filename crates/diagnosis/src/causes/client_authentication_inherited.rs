@@ -66,7 +66,7 @@ fn accounts(full: &Series<'_>, all: &[Series<'_>]) -> Vec<String> {
 /// Whether some were resumed, and none of those was asked for a certificate.
 fn inherits(series: &Series<'_>) -> bool {
     // An external PSK is the client's own proof, and no session's.
-    let is_resumed = |facts: &Facts| !matches!(facts.kind, Kind::Full | Kind::Psk);
+    let is_resumed = |facts: &Facts| facts.kind.is_resumption();
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
 }
 

@@ -14,7 +14,7 @@ A session carries the client's identity. A server that now asks for a certificat
 revocation list has reason to refuse sessions of before.",
     seen: "\
 Of nodes that are diagnosed together, some ask for a client certificate and others do not, and they refuse each other's sessions though the
-key is the same. Of one server it cannot be seen from outside: it takes a change of configuration between two connections, and shows as any other
+key is the same; where the keys differ too, it is a note. Of one server it cannot be seen from outside: it takes a change of configuration between two connections, and shows as any other
 refusal of old sessions (`restart-lost-keys`). New sessions are accepted, so that it passes by itself.",
     confirm: "\
 Compare the server's configuration with what it was when the session was made, and offer a fresh session:

@@ -68,13 +68,12 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found = of_each_version(|version| {
         // RFC 5077 §3.3: zero is unspecified. Under TLS 1.3 it is invalid.
         let ([shortest, longest], evidence) = stated_lifetimes(examined, version)?;
-        let is_short = (1..SHORT_S).contains(&longest);
-        let some = if is_short { "" } else { "Some " };
-        let lifetime = if is_short { longest } else { shortest };
-        // One of several nodes.
-        if !is_short && !(1..VERY_SHORT_S).contains(&shortest) {
-            return None;
-        }
+        let (some, lifetime) = match (longest, shortest) {
+            (1..SHORT_S, _) => ("", longest),
+            // One of several nodes.
+            (_, 1..VERY_SHORT_S) => ("Some ", shortest),
+            _ => return None,
+        };
         let title = format!("{some}{version} tickets last {lifetime} s: a client that returns later makes a full handshake");
         let found = |severity| CAUSE.finding(severity, Confidence::Certain, title).because([evidence]);
         Some(if lifetime < VERY_SHORT_S { found(Severity::Risk) } else { found(Severity::Note).by_design() })

@@ -186,7 +186,10 @@ fn gives_nothing(series: &Series<'_>) -> bool {
 fn confidence(case: &Case<'_>, refused: &Series<'_>) -> Confidence {
     match refused.asked.tls {
         Version::Tls13 if is_off_under_tls12(case) => Confidence::Likely,
-        Version::Tls13 if !speaks_tls12(case) && names_sessions(refused) => Confidence::Likely,
+        // Connections that nobody chose may each have reached another node than the one before.
+        Version::Tls13 if !case.judgements.is_empty() && !speaks_tls12(case) && names_sessions(refused) => {
+            Confidence::Likely
+        }
         Version::Tls12 if case.judgements.is_empty() => Confidence::Possible,
         _ => refused.confidence_of_refusal(case),
     }

@@ -17,7 +17,8 @@ What a full handshake gives is accepted, and what a resumed connection gives is 
 tickets is. A server that keeps only one session for each connection, and sends a ticket that names none, does this.",
     seen: "\
 Acceptance follows where a ticket came from, exactly: of a full handshake, the last of its connection, or both.
-Neither the node (its key name) nor the distance explains it.",
+Neither the node (its key name) nor the distance explains it. `diagnose` also finds it where a ticket of a resumed connection is never
+accepted, and one of a full handshake mostly.",
     confirm: "\
 Resume with the ticket of a resumed connection:
 

@@ -248,6 +248,11 @@ impl CompareSamples {
     }
 }
 
+/// Both stacks, "engine → rustls-ring", or the one that was measured with itself.
+pub fn stack_pair(client: &str, server: &str) -> String {
+    if client == server { client.to_owned() } else { format!("{client} → {server}") }
+}
+
 impl CompareRow {
     /// One figure; `None` where it was not measured.
     pub fn of(&self, side: CompareSide) -> Option<&Statistics> {

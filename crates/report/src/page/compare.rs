@@ -4,11 +4,11 @@ mod charts;
 pub(super) mod words;
 
 use reprise_model::document::{
-    CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide,
+    CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
 };
 use reprise_model::{Kind, PskMode};
 
-use self::words::{change, psk_ke, stack, words};
+use self::words::{change, psk_ke, words};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, compare_baseline, grouped, section, source};
 use crate::figures::{Figure, Unit};
@@ -157,7 +157,7 @@ fn costs(document: &CompareDocument) -> Table {
     let rows = Rows::of(by_case(&document.rows, |row| row.wall_ns.unwrap_or(row.both_ns).median_ns))
         .words("handshake", |row| words(&row.case))
         .grouped(|row| &row.case)
-        .words("stack", |row| stack(&row.client, &row.server))
+        .words("stack", |row| stack_pair(&row.client, &row.server))
         .figures("n", "", |row| Figure::count(row.n))
         .dispensable(0)
         .figures("of", "", |row| Figure::count(row.connections))
@@ -190,7 +190,7 @@ fn instructions(document: &CompareDocument) -> Table {
     let mut rows = Rows::of(counted)
         .words("handshake", |row| words(&row.case))
         .grouped(|row| &row.case)
-        .words("stack", |row| stack(&row.client, &row.server));
+        .words("stack", |row| stack_pair(&row.client, &row.server));
     for side in [CompareSide::Client, CompareSide::Server, CompareSide::Both] {
         rows = rows.figures(side.name(), "k", |row| of(row, side).map(|count| Figure::count(count.div_ceil(1000))));
     }
@@ -222,11 +222,14 @@ fn ratios(document: &CompareDocument) -> Table {
     let mut rows = Rows::of(pairs)
         .words("handshakes", |it| change(&it.from, &it.to))
         .grouped(|it| (&it.from, &it.to))
-        .words("stack", |it| stack(&it.client, &it.server));
+        .words("stack", |it| stack_pair(&it.client, &it.server));
     for side in CompareSide::ALL {
         rows = rows.figures(side.name(), "×", |it| of_this(it, side).map(|it| Figure::ratio(it.median, it.ci95)));
-        rows = rows
-            .dispensable([CompareSide::Client, CompareSide::Both].iter().position(|it| *it == side).map(|rank| rank as u8));
+        rows = rows.dispensable(match side {
+            CompareSide::Client => Some(0),
+            CompareSide::Both => Some(1),
+            CompareSide::Server | CompareSide::Wall | CompareSide::Ready => None,
+        });
     }
     rows.toned(|server| if server.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
 }
@@ -304,7 +307,7 @@ fn reasons(document: &CompareDocument) -> impl Iterator<Item = String> {
 fn skipped(document: &CompareDocument) -> Table {
     let groups = grouped(&document.skipped, |it| (&it.client, &it.server, &it.outcome, &it.reason));
     Rows::of(&groups)
-        .words("stack", |((client, server, ..), _)| stack(client, server))
+        .words("stack", |((client, server, ..), _)| stack_pair(client, server))
         .words("handshake", |(_, group)| {
             let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
             let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };

@@ -1,9 +1,9 @@
 //! What of a comparison of stacks is other than before.
 
-use reprise_model::document::{Change, CompareBaseline, CompareChange};
+use reprise_model::document::{Change, CompareBaseline, CompareChange, stack_pair};
 
 use super::baseline::{count, heading, word};
-use super::compare::words::{stack, words};
+use super::compare::words::words;
 use super::{Block, Item};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -41,7 +41,7 @@ fn is_change(change: &CompareChange) -> bool {
 fn changes(changed: &[&CompareChange]) -> Table {
     Rows::of(changed.iter().copied())
         .words("handshake", |it| words(&it.case))
-        .words("stack", |it| stack(&it.client, &it.server))
+        .words("stack", |it| stack_pair(&it.client, &it.server))
         .words("of", |it| it.side.name())
         .words("is", |it| word(it.judged().2))
         .figures("before", "µs", |it| Figure::count(it.before_ns / 1000))
@@ -61,7 +61,7 @@ fn instructions(baseline: &CompareBaseline) -> Table {
     let change = |before: u64, after: u64| (before > 0).then(|| Figure::change(after as f64 / before as f64, None));
     Rows::of(&baseline.instructions)
         .words("instructions", |it| words(&it.case))
-        .words("stack", |it| stack(&it.client, &it.server))
+        .words("stack", |it| stack_pair(&it.client, &it.server))
         .figures("client", "%", |it| change(it.before.client, it.after.client))
         .figures("server", "%", |it| change(it.before.server, it.after.server))
         .table()

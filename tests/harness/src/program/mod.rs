@@ -1,5 +1,6 @@
 //! Calls of the program: a lab of certificates, servers and peers for it, and what came of them.
 
+mod drawn;
 mod gate;
 mod lab;
 mod outcome;
@@ -15,6 +16,7 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use drawn::drawn;
 pub use gate::{Gate, hears, says};
 pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
 pub use outcome::{Outcome, call_of};

@@ -3,11 +3,6 @@
 use reprise_model::document::CompareCase;
 use reprise_model::{Kind, PskMode, Version};
 
-/// Both stacks, or the one that was measured with itself.
-pub(in crate::page) fn stack(client: &str, server: &str) -> String {
-    if client == server { client.to_owned() } else { format!("{client} → {server}") }
-}
-
 /// `1.3 ticket psk_ke p-256 x25519 mutual + request`; `1.2 psk secp256r1 AES_128_GCM_SHA256`, where the suite also says how.
 pub(in crate::page) fn words(case: &CompareCase) -> String {
     if case.kind == Kind::Psk {
