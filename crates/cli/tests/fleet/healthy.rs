@@ -83,6 +83,22 @@ fn eight_nginx_that_share_their_key() {
     assert!(examined.page.contains("All 8 nodes share their sessions"), "{}", examined.page);
 }
 
+/// Whatever was tried until then.
+#[test]
+fn an_examination_that_is_cut_short_accuses_no_node_that_shares() {
+    reprise_servers::require!("nginx");
+    let lab = Lab::new();
+    let nodes = some_nginx(&lab.identity(KeyKind::P256), 3);
+    for connections in (4..40).step_by(6) {
+        let examined = examine(&lab, &addresses(&nodes), &format!("--rate 500 --connections {connections}"));
+        let fleet = examined.fleet();
+        assert!(fleet.incomplete && examined.code == 0, "{}", examined.page);
+        assert!(fleet.verdict.starts_with("Incomplete: "), "{}", fleet.verdict);
+        let accuses = ["alone", "No node accepts", "among themselves"].iter().any(|words| fleet.verdict.contains(words));
+        assert!(!accuses, "{}", examined.page);
+    }
+}
+
 #[test]
 fn three_haproxy_that_share_their_keys() {
     reprise_servers::require!("haproxy");

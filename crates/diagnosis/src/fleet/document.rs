@@ -29,7 +29,10 @@ pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fle
     let found: Vec<FleetFinding> = rules(|cause| cause.fleet).flat_map(|rule| rule(&case)).collect();
     let main = case.main_mechanism();
     let groups = main.map(|asked| case.groups(asked)).unwrap_or_default();
-    let verdict = verdict(&case, main, &groups, &found);
+    let mut verdict = verdict(&case, main, &groups, &found);
+    if examination.ended.is_some() {
+        verdict.insert_str(0, "Incomplete: ");
+    }
     let software = run.software.map(str::to_owned).or_else(|| one_software(examination));
     let mut findings: Vec<_> = found.into_iter().map(|it| it.finding).collect();
     for finding in &mut findings {
@@ -108,14 +111,25 @@ fn group(case: &FleetCase<'_>, main: Option<Asked>, nodes: Vec<usize>) -> FleetG
 /// "6 of 8 nodes share; c and f stand alone: another ticket key".
 fn verdict(case: &FleetCase<'_>, main: Option<Asked>, groups: &[Vec<usize>], found: &[FleetFinding]) -> String {
     let count = case.nodes.len();
-    let unreached: Vec<usize> = (0..count).filter(|node| case.nodes.get(*node).is_some_and(|it| !it.is_reached())).collect();
-    let gone = match unreached.len() {
-        0 => String::new(),
-        all if all == count => return "No node was reached".to_owned(),
-        1 => format!("; {} was not reached", case.list(&unreached)),
-        _ => format!("; {} were not reached", case.list(&unreached)),
+    let is_cut = case.examination.ended.is_some();
+    let is_unreached =
+        |node: &usize| case.nodes.get(*node).is_some_and(|it| !it.is_reached() && (!is_cut || case.is_down(*node)));
+    let unreached: Vec<usize> = (0..count).filter(is_unreached).collect();
+    if unreached.len() == count {
+        return "No node was reached".to_owned();
+    }
+    let were_not = |nodes: &[usize], done: &str| match nodes {
+        [] => String::new(),
+        [one] => format!("; {} was not {done}", case.list(&[*one])),
+        nodes => format!("; {} were not {done}", case.list(nodes)),
     };
-    let Some(main) = main else { return format!("No node accepts a session of its own{gone}") };
+    let gone = were_not(&unreached, "reached");
+    let Some(main) = main else {
+        return match is_cut && MECHANISMS.into_iter().all(|asked| case.pairs(asked).next().is_none()) {
+            true => format!("No session was offered{gone}"),
+            false => format!("No node accepts a session of its own{gone}"),
+        };
+    };
     let reason = |nodes: &[usize]| {
         let of = found.iter().filter(|it| nodes.iter().any(|node| it.nodes.contains(node)));
         of.min_by_key(|it| (it.finding.severity, it.finding.confidence))
@@ -123,10 +137,17 @@ fn verdict(case: &FleetCase<'_>, main: Option<Asked>, groups: &[Vec<usize>], fou
             .unwrap_or_default()
     };
     let (large, alone): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.len() > 1);
-    let alone: Vec<usize> = alone.into_iter().flatten().copied().collect();
+    // Where time was up, nothing is said of a node whose sessions met no other node.
+    let is_tried = |node: &usize| {
+        let meets = |(from, to): (usize, usize)| from != to && (from == *node || to == *node);
+        !is_cut || case.pairs(main).any(meets)
+    };
+    let (alone, untried): (Vec<usize>, Vec<usize>) = alone.into_iter().flatten().copied().partition(is_tried);
+    let gone = were_not(&untried, "tried with the others") + &gone;
     let Some((largest, others)) = large.split_first() else {
         return match count - unreached.len() {
             1 => format!("Of one node, nothing can be shared{gone}"),
+            _ if alone.is_empty() => "No session was offered to another node".to_owned(),
             _ => format!("No node accepts the sessions of another{}{gone}", reason(&alone)),
         };
     };

@@ -42,7 +42,11 @@ impl FleetCase<'_> {
             resumed > 0 && 2 * resumed >= offered
         };
         let is_mixed = ways.contains(&Relation::Mixed) && mostly(one, other) && mostly(other, one);
-        is_mixed || ways.iter().any(accepts) && ways.iter().all(|way| accepts(way) || *way == Relation::Unknown)
+        // Of too few offers to be sure, all that there are.
+        let few = [self.counts(asked, one, other), self.counts(asked, other, one)];
+        let all_few = few.iter().any(|(offered, _)| *offered > 0) && few.iter().all(|(offered, resumed)| offered == resumed);
+        let is_open = ways.iter().all(|way| accepts(way) || *way == Relation::Unknown);
+        is_mixed || is_open && (all_few || ways.iter().any(accepts))
     }
 
     /// Every cell that has an offer.

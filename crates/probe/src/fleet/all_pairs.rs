@@ -58,9 +58,8 @@ impl FleetRun<'_> {
         }
         let orders = side_by_side(orders);
         let is_any = !orders.is_empty() && self.crossing.connections_left() > 0;
-        if is_any {
-            self.carry_out(orders);
-        }
+        // Where limits leave none of them, the crossing notes that.
+        self.carry_out(orders);
         is_any
     }
 

@@ -26,9 +26,6 @@ impl FleetRun<'_> {
             if accepting.len() > 1 {
                 self.sample_mechanism(asked, accepting);
             }
-            if self.crossing.is_over() || self.crossing.connections_left() == 0 {
-                break;
-            }
         }
     }
 
