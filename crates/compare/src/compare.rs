@@ -2,7 +2,7 @@
 
 use reprise_model::document::{
     CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
-    CompareSamples, CompareSide, CompareSkipped, Provenance, Statistics, Traffic,
+    CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics, Traffic,
 };
 use reprise_model::{Bytes, Kind, KindCounts, Version};
 
@@ -162,6 +162,7 @@ struct Cell<'a> {
     /// Those that were of the kind asked for.
     samples: CompareSamples,
     instructions: Option<CompareInstructions>,
+    threads: CompareThreads,
     job: Job,
     is_lost: bool,
 }
@@ -225,6 +226,7 @@ impl<'a> Measured<'a> {
             kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
             samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
             instructions: earlier.and_then(|row| row.instructions),
+            threads: earlier.and_then(|row| row.threads).unwrap_or_default(),
             job,
             is_lost: false,
         });
@@ -311,6 +313,8 @@ impl Cell<'_> {
     fn sample(&mut self, children: &mut Children) -> Result<Batch, Failed> {
         let connections = self.connections as u32;
         let batch = children.run(self.number, connections)?;
+        self.threads.thread_ns += batch.thread_ns;
+        self.threads.charged_ns += batch.charged_ns;
         for &(kind, count) in &batch.kinds {
             (0..count).for_each(|_| self.kinds.add(kind));
         }
@@ -340,6 +344,7 @@ impl Cell<'_> {
             ready_ns: of(CompareSide::Ready),
             instructions: self.instructions,
             bytes: self.bytes,
+            threads: (self.threads.thread_ns > 0).then_some(self.threads),
             samples: self.samples.clone(),
         })
     }

@@ -22,6 +22,8 @@ fn built_in_stacks_answer_without_plugins() {
         let samples = row["n"].as_u64().unwrap() * row["connections"].as_u64().unwrap();
         assert_eq!(row["kinds"], serde_json::json!({ kind: samples }), "{row:#}");
         assert!(row["client_ns"]["median_ns"].as_u64().unwrap() > 0 && row["server_ns"]["ci95_ns"].is_array(), "{row:#}");
+        let threads = &row["threads"];
+        assert!(threads["thread_ns"].as_u64().unwrap() > threads["charged_ns"].as_u64().unwrap(), "{row:#}");
     }
     // What rustls cannot do, and nothing else.
     let without: Vec<&Value> = document["matrix"].as_array().unwrap().iter().filter(|it| it["outcome"] != "works").collect();
@@ -30,6 +32,8 @@ fn built_in_stacks_answer_without_plugins() {
     let clock = &document["clock"];
     let charged = clock["charged_ns"].as_f64().unwrap() / clock["thread_ns"].as_f64().unwrap();
     assert!((0.5..=1.0).contains(&charged), "{clock}");
+    let of_rows = |what: &str| rows.iter().map(|row| row["threads"][what].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((&clock["thread_ns"], &clock["charged_ns"]), (&of_rows("thread_ns").into(), &of_rows("charged_ns").into()));
 }
 
 #[test]

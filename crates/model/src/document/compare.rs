@@ -189,9 +189,30 @@ pub struct CompareRow {
     pub instructions: Option<CompareInstructions>,
     /// Bytes, of the last connection of the warm-up.
     pub bytes: Traffic,
+    /// CPU time of the threads that made these connections; null in results of before.
+    #[serde(default)]
+    pub threads: Option<CompareThreads>,
     /// The samples, in the order in which they were taken. Absent in results of before.
     #[serde(default)]
     pub samples: CompareSamples,
+}
+
+/// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareThreads {
+    /// All of it, without the readings of the clock.
+    pub thread_ns: u64,
+    /// Of it, what was charged to a client or a server.
+    pub charged_ns: u64,
+}
+
+impl CompareThreads {
+    /// What was charged to neither side, in nanoseconds, and its share of all. `None` where there was nothing.
+    pub fn harness(self) -> Option<(u64, f64)> {
+        let rest = self.thread_ns.saturating_sub(self.charged_ns);
+        (self.thread_ns > 0).then(|| (rest, rest as f64 / self.thread_ns as f64))
+    }
 }
 
 /// Instructions of one connection.

@@ -20,8 +20,8 @@ mod trace;
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
     CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument, CompareInstructions, CompareMatrixCell,
-    CompareOver, ComparePlan, CompareRatio, CompareRow, CompareSamples, CompareSide, CompareSkipped, ComparedStack,
-    stack_pair,
+    CompareOver, ComparePlan, CompareRatio, CompareRow, CompareSamples, CompareSide, CompareSkipped, CompareThreads,
+    ComparedStack, stack_pair,
 };
 pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,

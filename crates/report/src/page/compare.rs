@@ -76,7 +76,8 @@ const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without
     1.3; – unsupported; ✗ fails.";
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
-    the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other.";
+    the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other. \
+    harness: what moves the records and reads the wire takes beside both, and its share of all; * above 5 %.";
 
 const LEGEND_OF_LOOPBACK: &str = "Medians, ± half their 95 % interval. client, server: CPU time of the library alone, \
     without sockets. wall: from when the client's TCP connection is established until both handshakes are complete and \
@@ -168,9 +169,24 @@ fn costs(document: &CompareDocument) -> Table {
         .medians("wall", unit, |row| row.wall_ns.as_ref())
         .medians("ready", unit, |row| row.ready_ns.as_ref())
         .figures("bytes", "", |row| Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0)))
+        .dispensable(1)
+        .figures("harness", "µs", |row| harness(document, row))
         .dispensable(1);
     let rows = rows.noted(|row| (others(row) > 0).then(|| format!("{} of another kind", others(row))));
     rows.toned(|row| if others(row) > 0 { Tone::Warning } else { Tone::Plain }).table()
+}
+
+/// From this share of the thread's CPU time on, a row is marked for what the harness takes beside the libraries.
+const LARGE_HARNESS: f64 = 0.05;
+
+/// What the harness itself takes of one connection over memory, with its share of the thread's CPU time. It is in neither side's
+/// figure.
+fn harness(document: &CompareDocument, row: &CompareRow) -> Option<Figure> {
+    let threads = row.threads.filter(|_| document.over == CompareOver::Memory)?;
+    let (ns, share) = threads.harness()?;
+    let each = ns as f64 / 1e3 / row.kinds.total().max(1) as f64;
+    let mark = if share > LARGE_HARNESS { "* " } else { "" };
+    Some(Figure::plain(format!("{mark}{each:.1}, {:.0} %", 100.0 * share)))
 }
 
 /// The rows of each handshake together, in the order of this.
