@@ -15,8 +15,8 @@ pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
         return arguments.folders.clone();
     }
     let program = std::env::current_exe().ok();
-    let folder = program.as_deref().and_then(std::path::Path::parent);
-    folder.into_iter().flat_map(|folder| [folder.join("stacks"), folder.join("../stacks")]).collect()
+    let folders = program.iter().flat_map(|program| program.ancestors().skip(1).take(2));
+    folders.map(|folder| folder.join("stacks")).collect()
 }
 
 /// Every stack that there is.
