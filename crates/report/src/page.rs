@@ -155,6 +155,11 @@ fn section(heading: &str, table: Table, below: impl IntoIterator<Item = Block>) 
     [Block::Heading(heading.to_owned()), Block::Table(table)].into_iter().chain(below).collect()
 }
 
+/// "1 connection", "2 connections".
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What has the same key in one group, in the order in which the keys first occur.
 pub(crate) fn grouped<'a, T, K: PartialEq>(
     items: impl IntoIterator<Item = &'a T>,

@@ -8,7 +8,7 @@ use super::conditions::conditions;
 use super::findings::{items, left_out};
 use super::fleet::fleet;
 use super::isolation::isolation;
-use super::{Block, Fact, Page, source};
+use super::{Block, Fact, Page, counted, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::document::Shown;
 use crate::figures::Figure;
@@ -84,7 +84,7 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
         blocks.push(Block::Table(experiments(&target.experiments)));
     }
     let Diagnosis { connections, seconds, .. } = target;
-    blocks.push(Block::Aside(format!("{connections} connections in {seconds:.1} s")));
+    blocks.push(Block::Aside(format!("{} in {seconds:.1} s", counted((*connections).into(), "connection"))));
     blocks
 }
 

@@ -4,7 +4,7 @@ use reprise_model::document::{Finding, Fleet, FleetCell, FleetGroup, FleetMechan
 use reprise_model::{Asked, Kind};
 
 use super::findings::items;
-use super::{Block, Fact};
+use super::{Block, Fact, counted};
 use crate::document::Shown;
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -50,7 +50,7 @@ pub(super) fn fleet(fleet: &Fleet, shown: Shown) -> Vec<Block> {
     }
     blocks.extend(fleet.warnings.iter().map(Block::warning));
     let how = if fleet.sampled { ", groups checked by sampling" } else { "" };
-    blocks.push(Block::Aside(format!("{} connections in {:.1} s{how}", fleet.connections, fleet.seconds)));
+    blocks.push(Block::Aside(format!("{} in {:.1} s{how}", counted(fleet.connections.into(), "connection"), fleet.seconds)));
     blocks
 }
 

@@ -7,7 +7,7 @@ use reprise_model::{Kind, Phase};
 
 use super::conditions::conditions;
 use super::measure::title;
-use super::{Block, Fact, Item, Page, section, source};
+use super::{Block, Fact, Item, Page, counted, section, source};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -127,10 +127,6 @@ fn quantile(target: LoadStepTarget) -> String {
 /// Of a second or more, or less than one.
 fn duration(seconds: f64) -> String {
     if seconds < 0.95 { format!("{} ms", (seconds * 1e4).round() / 10.0) } else { format!("{seconds:.1} s") }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A limit that did not run out is worth knowing too.
