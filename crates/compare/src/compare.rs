@@ -13,7 +13,7 @@ use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job};
 use crate::conclusion::conclusion;
 use crate::keys::Certificates;
 use crate::matrix::matrix;
-use crate::message::{Batch, Failed, Job, Request, StackInfo};
+use crate::message::{Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -100,7 +100,7 @@ impl ComparisonPlan<'_> {
             plan: Some(plan),
             resumed: 0,
             cores: None,
-            clock: CompareClock { reading_ns: 0, thread_ns: 0, charged_ns: 0 },
+            clock: CompareClock::default(),
             seed: self.seed,
             conclusion: Vec::new(),
             stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
@@ -244,10 +244,7 @@ impl<'a> Measured<'a> {
             }
             let Some(children) = children.get_mut(cell.pair) else { return };
             match cell.sample(children) {
-                Ok(batch) => {
-                    clock.thread_ns += batch.thread_ns;
-                    clock.charged_ns += batch.charged_ns;
-                }
+                Ok(threads) => clock.threads += threads,
                 Err(failed) => {
                     cell.is_lost = true;
                     skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
@@ -310,11 +307,11 @@ impl<'a> Measured<'a> {
 }
 
 impl Cell<'_> {
-    fn sample(&mut self, children: &mut Children) -> Result<Batch, Failed> {
+    fn sample(&mut self, children: &mut Children) -> Result<CompareThreads, Failed> {
         let connections = self.connections as u32;
         let batch = children.run(self.number, connections)?;
-        self.threads.thread_ns += batch.thread_ns;
-        self.threads.charged_ns += batch.charged_ns;
+        let threads = CompareThreads { thread_ns: batch.thread_ns, charged_ns: batch.charged_ns };
+        self.threads += threads;
         for &(kind, count) in &batch.kinds {
             (0..count).for_each(|_| self.kinds.add(kind));
         }
@@ -325,7 +322,7 @@ impl Cell<'_> {
             self.samples.wall_ns.extend(batch.on_a_clock.map(|it| it.wall_ns));
             self.samples.ready_ns.extend(batch.on_a_clock.map(|it| it.ready_ns));
         }
-        Ok(batch)
+        Ok(threads)
     }
 
     fn row(&self, seed: u64) -> Option<CompareRow> {

@@ -1,5 +1,7 @@
 //! `reprise.compare/1`: what a handshake costs each side, in each TLS library, over memory or over loopback.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
@@ -99,15 +101,14 @@ pub struct CompareCounting {
 }
 
 /// How time was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareClock {
     /// What one interval of the thread's CPU clock costs by itself, which was taken off each turn; the largest of all children.
     pub reading_ns: u64,
-    /// CPU time of the threads that made the connections, without the readings of the clock.
-    pub thread_ns: u64,
-    /// Of it, what was charged to a client or a server.
-    pub charged_ns: u64,
+    /// Of all rows.
+    #[serde(flatten)]
+    pub threads: CompareThreads,
 }
 
 /// A stack.
@@ -205,6 +206,13 @@ pub struct CompareThreads {
     pub thread_ns: u64,
     /// Of it, what was charged to a client or a server.
     pub charged_ns: u64,
+}
+
+impl AddAssign for CompareThreads {
+    fn add_assign(&mut self, other: Self) {
+        self.thread_ns += other.thread_ns;
+        self.charged_ns += other.charged_ns;
+    }
 }
 
 impl CompareThreads {

@@ -77,7 +77,7 @@ const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
     the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other. \
-    harness: what moves the records and reads the wire takes beside both, and its share of all; * above 5 %.";
+    harness: CPU time of Reprise itself for each connection, which is in neither figure, and its share of all; * above 5 %.";
 
 const LEGEND_OF_LOOPBACK: &str = "Medians, ± half their 95 % interval. client, server: CPU time of the library alone, \
     without sockets. wall: from when the client's TCP connection is established until both handshakes are complete and \
@@ -132,14 +132,13 @@ fn facts(document: &CompareDocument) -> Vec<Fact> {
         };
         facts.push(Fact::new("over", format!("TCP on 127.0.0.1, each side in a process of its own, {each}")));
     }
-    let clock = &document.clock;
-    if clock.thread_ns > 0 {
-        let charged = 100.0 * clock.charged_ns as f64 / clock.thread_ns as f64;
+    if let Some((_, share)) = document.clock.threads.harness() {
+        let charged = 100.0 * (1.0 - share);
         facts.push(Fact::new(
             "clock",
             format!(
                 "reading it costs {} ns a turn at most, which is taken off; client and server make up {charged:.1} % of {} CPU time",
-                clock.reading_ns,
+                document.clock.reading_ns,
                 match document.over {
                     CompareOver::Memory => "their thread's",
                     CompareOver::Loopback => "their threads'",
