@@ -134,7 +134,7 @@ impl Case {
             Version::Tls12 => CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
         };
         let request = kind == Kind::Early;
-        Self { version, kind, key, group: group.0, suite: suite.0, mutual, psk_ke: false, request }.with_suite(suite)
+        Self { mutual, request, ..Self::plain(version, kind, key, group, suite) }.with_suite(suite)
     }
 
     /// A handshake by an external PSK, in the suite that most libraries have for it; `None` where the protocol has no such handshake.
@@ -145,8 +145,13 @@ impl Case {
             Version::Tls12 if is_finite_field(group) => CipherSuite::TLS_DHE_PSK_WITH_AES_128_GCM_SHA256,
             Version::Tls12 => CipherSuite::TLS_ECDHE_PSK_WITH_AES_128_CBC_SHA256,
         };
-        let (kind, key, group) = (Kind::Psk, Key::None, group.0);
-        Self { version, kind, key, group, suite: suite.0, mutual: false, psk_ke: false, request: false }.with_suite(suite)
+        Self::plain(version, Kind::Psk, Key::None, group, suite).with_suite(suite)
+    }
+
+    /// Nothing but a handshake of one side that is authenticated.
+    fn plain(version: Version, kind: Kind, key: Key, group: NamedGroup, suite: CipherSuite) -> Self {
+        let (group, suite) = (group.0, suite.0);
+        Self { version, kind, key, group, suite, mutual: false, psk_ke: false, request: false }
     }
 
     /// The same with a ticket or an external PSK that is used without a key exchange; `None` where the protocol has no such handshake.

@@ -4,10 +4,10 @@ use reprise_model::document::{
     CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
     CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics, Traffic,
 };
-use reprise_model::{Bytes, Kind, KindCounts, Version};
+use reprise_model::{Bytes, KindCounts};
 
 use crate::callgrind::Callgrind;
-use crate::case::{Case, NO_GROUP, REQUEST};
+use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
 use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job};
 use crate::conclusion::conclusion;
@@ -47,7 +47,7 @@ pub fn compare(
     document.matrix = matrix(comparison, &usable, launcher, audience);
     measured.count(comparison, launcher, audience);
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
-    document.ratios = measured.ratios(comparison.seed);
+    document.ratios = measured.ratios(comparison);
     document.claims = claims::of_versions(&document.ratios, comparison.over);
     document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
     document.conclusion = conclusion(&comparison.scenario, &document);
@@ -283,14 +283,15 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Resumed against full, and TLS 1.2 against 1.3, each within one pair.
-    fn ratios(&self, seed: u64) -> Vec<CompareRatio> {
+    /// Each within one pair.
+    fn ratios(&self, comparison: &ComparisonPlan<'_>) -> Vec<CompareRatio> {
         let mut ratios = Vec::new();
         for from in &self.cells {
-            for to in self.cells.iter().filter(|to| from.compares_with(to)) {
+            let of_pair = self.cells.iter().filter(|to| (from.client, from.server) == (to.client, to.server));
+            for to in of_pair.filter(|to| (comparison.scenario.compares)(&from.case, &to.case)) {
                 for side in CompareSide::ALL {
                     let (before, after) = (from.samples.of(side), to.samples.of(side));
-                    ratios.extend(reprise_stats::ratio(&before, &after, seed).map(|ratio| CompareRatio {
+                    ratios.extend(reprise_stats::ratio(&before, &after, comparison.seed).map(|ratio| CompareRatio {
                         client: from.client.to_owned(),
                         server: from.server.to_owned(),
                         side,
@@ -344,48 +345,6 @@ impl Cell<'_> {
             threads: (self.threads.thread_ns > 0).then_some(self.threads),
             samples: self.samples.clone(),
         })
-    }
-
-    /// What a reader would compare: the full handshake with the resumed one; one version with the next; without client
-    /// authentication with it; a TLS 1.2 resumption, which has no key exchange, with a TLS 1.3 one in any group; a ticket with
-    /// a key exchange and one without; a request after the handshake and one in early data.
-    fn compares_with(&self, to: &Self) -> bool {
-        let (from, with) = (&self.case, &to.case);
-        if (self.client, self.server) != (to.client, to.server) {
-            return false;
-        }
-        if with.kind == Kind::Psk {
-            return is_compared_with_psk(from, with);
-        }
-        if from.key != with.key {
-            return false;
-        }
-        let same_group = from.group == with.group;
-        let same_version = from.version == with.version;
-        let versions = from.version == Version::Tls12 && with.version == Version::Tls13;
-        let same_request = from.request == with.request;
-        let resumed =
-            from.kind == Kind::Full && with.kind != Kind::Full && same_version && (same_request || with.kind == Kind::Early);
-        let both_resumed = from.kind != Kind::Full && with.kind != Kind::Full && same_request;
-        let newer = versions && same_request && (from.kind == with.kind && same_group || both_resumed);
-        let by_ticket = same_version && from.kind == Kind::Ticket && same_request;
-        let cheaper = by_ticket && (with.kind == Kind::Early || with.kind == Kind::Ticket && !from.psk_ke && with.psk_ke);
-        let authenticated = same_version && from.kind == with.kind && !from.mutual && with.mutual;
-        if from.mutual == with.mutual { (resumed || cheaper) && same_group || newer } else { authenticated && same_group }
-    }
-}
-
-/// A full handshake, by any key, with an external PSK; one that has a key exchange with one that has none; one version with the next,
-/// each with a key exchange in the same group or both without.
-fn is_compared_with_psk(from: &Case, psk: &Case) -> bool {
-    let same_group = from.group == psk.group || psk.group() == NO_GROUP;
-    let less = from.has_key_exchange() && !psk.has_key_exchange();
-    let alike = from.has_key_exchange() == psk.has_key_exchange() && (same_group || from.group() == NO_GROUP);
-    match from.kind {
-        Kind::Full => from.version == psk.version && same_group && !from.mutual,
-        Kind::Psk if from.version == psk.version => less && same_group,
-        Kind::Psk => from.version == Version::Tls12 && alike,
-        _ => false,
     }
 }
 

@@ -21,6 +21,7 @@ mod child;
 mod children;
 mod claims;
 mod clock;
+mod comparable;
 mod compare;
 mod comparison;
 mod conclusion;

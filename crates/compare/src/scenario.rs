@@ -27,6 +27,8 @@ pub struct Scenario {
     kinds: &'static [(Kind, bool)],
     /// Further handshakes of each version, key and group; those of several keys are there once.
     beside: fn(Version, Key, NamedGroup) -> Vec<Case>,
+    /// Whether the first handshake of a pair of stacks is shown as a multiple of the second.
+    pub(crate) compares: fn(&Case, &Case) -> bool,
     /// What its figures answer, the most important first.
     pub(crate) concludes: fn(&CompareDocument) -> Vec<String>,
 }

@@ -6,6 +6,7 @@ use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
 use crate::case::Key;
+use crate::comparable::handshakes;
 use crate::conclusion::{cheapest_servers, costs_of};
 
 pub(super) const FULL: Scenario = Scenario {
@@ -16,6 +17,7 @@ pub(super) const FULL: Scenario = Scenario {
     groups: |_| &[NamedGroup::FFDHE2048, NamedGroup::SECP256R1, NamedGroup::X25519, NamedGroup::X25519MLKEM768],
     kinds: &[(Kind::Full, false)],
     beside: |_, _, _| Vec::new(),
+    compares: handshakes,
     concludes: |document| {
         let is_next_version = |from: &CompareCase, to: &CompareCase| {
             (from.tls, to.tls) == (Version::Tls12, Version::Tls13) && from.group == to.group

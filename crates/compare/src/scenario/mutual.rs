@@ -6,6 +6,7 @@ use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
 use crate::case::Key;
+use crate::comparable::handshakes;
 use crate::conclusion::{by, costs_of, saved_by};
 
 pub(super) const MUTUAL: Scenario = Scenario {
@@ -16,6 +17,7 @@ pub(super) const MUTUAL: Scenario = Scenario {
     groups: |_| &[NamedGroup::SECP256R1],
     kinds: &[(Kind::Full, false), (Kind::Full, true), (Kind::Ticket, true)],
     beside: |_, _, _| Vec::new(),
+    compares: handshakes,
     concludes: |document| {
         let is_authenticated = |from: &CompareCase, to: &CompareCase| {
             (from.kind, to.kind, from.mutual, to.mutual, from.tls) == (Kind::Full, Kind::Full, false, true, to.tls)

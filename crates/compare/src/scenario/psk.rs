@@ -6,6 +6,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::{BOTH, Scenario};
 use crate::case::{Case, Key, NO_GROUP};
+use crate::comparable::handshakes;
 use crate::conclusion::instead_of_full;
 
 pub(super) const PSK: Scenario = Scenario {
@@ -28,6 +29,7 @@ pub(super) const PSK: Scenario = Scenario {
         };
         [exchange, gcm, alone].into_iter().flatten().collect()
     },
+    compares: handshakes,
     concludes: |document| {
         let with_exchange = |tls: Version, group: NamedGroup| {
             let how = format!("By PSK with a key exchange in {group} under {tls}, against a certificate");

@@ -6,6 +6,7 @@ use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
 use crate::case::{Case, Key};
+use crate::comparable::handshakes;
 use crate::conclusion::{by, saved_by};
 
 pub(super) const RESUMPTION: Scenario = Scenario {
@@ -22,6 +23,7 @@ pub(super) const RESUMPTION: Scenario = Scenario {
             ticket.without_key_exchange().into_iter().chain([ticket.with_request()]).collect()
         })
     },
+    compares: handshakes,
     concludes: |document| {
         let saved = |how, tls, kind| saved_by(document, how, by(tls, kind));
         let without_exchange = |case: &CompareCase| case.psk_mode == Some(PskMode::PskKe);

@@ -5,6 +5,7 @@ use reprise_wire::NamedGroup;
 
 use super::Scenario;
 use crate::case::Key;
+use crate::comparable::handshakes;
 use crate::conclusion::cheapest_servers;
 
 pub(super) const STACKS: Scenario = Scenario {
@@ -16,5 +17,6 @@ pub(super) const STACKS: Scenario = Scenario {
     groups: |key| if key == Key::P384 { &[NamedGroup::SECP384R1] } else { &[NamedGroup::SECP256R1] },
     kinds: &[(Kind::Full, false), (Kind::Id, false)],
     beside: |_, _, _| Vec::new(),
+    compares: handshakes,
     concludes: |document| cheapest_servers(document).collect(),
 };
