@@ -17,7 +17,7 @@
 typedef struct {
     SSL *ssl;
     BIO *in, *out;
-    uint8_t sent[32768];
+    uint8_t sent[131072];
     int length;
     int64_t spent;
 } side;
@@ -125,10 +125,9 @@ static SSL_SESSION *end(side *it, int keeps)
         (side_).spent += now() - begun - reading;       \
     } while (0)
 
-/* One connection; what the client has left of it. */
-static SSL_SESSION *connect_once(SSL_CTX **contexts, SSL_SESSION *offered, int keeps)
+/* A handshake, to its end on both sides. */
+static void complete(SSL_CTX **contexts, SSL_SESSION *offered)
 {
-    SSL_SESSION *left;
     TIMED(client, { begin(&client, contexts[0], offered); go_on(&client, &server); });
     TIMED(server, begin(&server, contexts[1], NULL));
     while (client.length || server.length) {
@@ -137,6 +136,13 @@ static SSL_SESSION *connect_once(SSL_CTX **contexts, SSL_SESSION *offered, int k
     }
     if (!SSL_is_init_finished(client.ssl) || !SSL_is_init_finished(server.ssl)) fail("not complete");
     if (SSL_session_reused(server.ssl) != (offered != NULL)) fail("of another kind");
+}
+
+/* One connection; what the client has left of it. */
+static SSL_SESSION *connect_once(SSL_CTX **contexts, SSL_SESSION *offered, int keeps)
+{
+    SSL_SESSION *left;
+    complete(contexts, offered);
     TIMED(client, left = end(&client, keeps));
     TIMED(server, end(&server, 0));
     return left;
@@ -148,6 +154,38 @@ static SSL_SESSION *connect_of_kind(SSL_CTX **contexts, SSL_SESSION *session, in
     SSL_SESSION *left = connect_once(contexts, session, resumes);
     if (session) SSL_SESSION_free(session);
     return left;
+}
+
+/* The server sends 64 KiB in records of so many bytes, as often as this, over one connection. Each record is moved by itself, as over a
+ * socket. */
+static void transfer(SSL_CTX **contexts, int record, int times)
+{
+    static uint8_t data[65536], heard[65536];
+    complete(contexts, NULL);
+    client.spent = server.spent = 0;
+    for (int i = -1; i < times; i++) {
+        int received = 0, whole = (int)sizeof data / record * record;
+        if (!i) client.spent = server.spent = 0;
+        TIMED(server, {
+            for (int at = 0; at < whole; at += record) {
+                if (SSL_write(server.ssl, data + at, record) != record) fail("write");
+                server.length += BIO_read(server.out, server.sent + server.length, (int)sizeof server.sent - server.length);
+            }
+        });
+        TIMED(client, {
+            for (int at = 0; at < server.length;) {
+                int length = 5 + (server.sent[at + 3] << 8 | server.sent[at + 4]);
+                BIO_write(client.in, server.sent + at, length);
+                at += length;
+                int count = SSL_read(client.ssl, heard + received, (int)sizeof heard - received);
+                if (count <= 0) fail("read");
+                received += count;
+            }
+        });
+        server.length = 0;
+    }
+    end(&client, 0);
+    end(&server, 0);
 }
 
 typedef struct {
@@ -169,12 +207,14 @@ int main(int count, char **arguments)
     if (count != 4) return 2;
     calibrate();
     while (scanf("%7s %7s %d", version, kind, &connections) == 3) {
-        int is_newer = !strcmp(version, "1.3"), resumes = strcmp(kind, "full") != 0;
+        int record = kind[0] == 'b' ? atoi(kind + 1) : 0;
+        int is_newer = !strcmp(version, "1.3"), resumes = strcmp(kind, "full") != 0 && !record;
         prepared *it = &all[is_newer][resumes ? 1 + !strcmp(kind, "id") : 0];
         if (!it->contexts[0])
-            warm_up(it, is_newer ? TLS1_3_VERSION : TLS1_2_VERSION, kind, arguments + 1);
+            warm_up(it, is_newer ? TLS1_3_VERSION : TLS1_2_VERSION, record ? "full" : kind, arguments + 1);
+        if (record) transfer(it->contexts, record, connections);
         /* The first is not counted: the caches are another's. */
-        for (int i = -1; i < connections; i++) {
+        for (int i = -1; i < connections && !record; i++) {
             if (!i) client.spent = server.spent = 0;
             it->session = connect_of_kind(it->contexts, it->session, resumes);
         }

@@ -32,9 +32,8 @@ impl Peer {
     /// # Errors
     /// If it is gone, or fails.
     pub fn ask_child(&mut self, request: &Value) -> anyhow::Result<Value> {
-        let answer: Value = serde_json::from_str(&self.ask(&request.to_string())?)?;
-        ensure!(answer.get("Failed").is_none(), "the child of reprise: {answer}");
-        Ok(answer)
+        let answer: Result<Value, Value> = serde_json::from_str(&self.ask(&request.to_string())?)?;
+        answer.map_err(|failed| anyhow!("the child of reprise: {failed}"))
     }
 
     /// Asks a plain program for its two figures.

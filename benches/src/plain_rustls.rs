@@ -2,13 +2,13 @@
 //! `reprise compare` says of rustls is held against it; `plain/openssl.c` is the same over OpenSSL.
 //!
 //! `plain-rustls CHAIN KEY ROOT`, then on standard input lines `VERSION KIND COUNT`, answered by `CLIENT SERVER`: mean
-//! nanoseconds of a connection.
+//! nanoseconds of a connection. The kind `b16384` is 64 KiB of data in records of so many bytes, sent by the server.
 
 #![allow(clippy::print_stdout)]
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io::{Write, stdin};
+use std::io::{Read, Write, stdin};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,9 +34,11 @@ fn main() -> anyhow::Result<()> {
             anyhow::bail!("no VERSION KIND COUNT: {line}");
         };
         let count: u32 = count.parse()?;
+        let record: Option<usize> = kind.strip_prefix('b').and_then(|record| record.parse().ok());
         let ends = match prepared.entry((version.to_owned(), kind.to_owned())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
+                let kind = if record.is_some() { "full" } else { kind };
                 let mut ends = Ends::new(version, kind, chain.as_ref(), key.as_ref(), root.as_ref())?;
                 for _ in 0..WARM_UP {
                     ends.connect()?;
@@ -45,12 +47,14 @@ fn main() -> anyhow::Result<()> {
                 place.insert(ends)
             }
         };
+        if record.is_some() {
+            ends.complete()?;
+        }
         // The first is not counted: the caches are another's.
-        ends.connect()?;
+        ends.once(kind, record)?;
         (ends.client.spent, ends.server.spent) = (0, 0);
         for _ in 0..count {
-            let seen = ends.connect()?;
-            ensure!((seen == HandshakeKind::Resumed) == (kind != "full"), "{kind} was asked for, {seen:?} observed");
+            ends.once(kind, record)?;
         }
         println!("{} {}", ends.client.spent / u64::from(count), ends.server.spent / u64::from(count));
         std::io::stdout().flush()?;
@@ -64,6 +68,8 @@ struct Ends {
     client: End,
     server: End,
     reading: u64,
+    data: Vec<u8>,
+    heard: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -118,11 +124,53 @@ impl Ends {
             client: End::default(),
             server: End::default(),
             reading: 0,
+            data: vec![0; 1 << 16],
+            heard: vec![0; 1 << 16],
         })
+    }
+
+    /// One transfer, or one connection of this kind.
+    fn once(&mut self, kind: &str, record: Option<usize>) -> anyhow::Result<()> {
+        if let Some(record) = record {
+            return self.transfer(record);
+        }
+        let seen = self.connect()?;
+        ensure!((seen == HandshakeKind::Resumed) == (kind != "full"), "{kind} was asked for, {seen:?} observed");
+        Ok(())
     }
 
     /// One connection, and what the server says of it.
     fn connect(&mut self) -> anyhow::Result<HandshakeKind> {
+        self.complete()?;
+        let kind = self.server.connection.as_ref().and_then(|connection| connection.handshake_kind());
+        let reading = self.reading;
+        for end in [&mut self.client, &mut self.server] {
+            end.timed(reading, |end| {
+                end.connection = None;
+                Ok(())
+            })?;
+        }
+        kind.context("the handshake is not complete")
+    }
+
+    /// 64 KiB from the server to the client.
+    fn transfer(&mut self, record: usize) -> anyhow::Result<()> {
+        let Self { client, server, data, heard, reading, .. } = self;
+        let data = data.get(..data.len() / record * record).unwrap_or_default();
+        server.timed(*reading, |server| {
+            for data in data.chunks(record) {
+                server.connection.as_mut().context("no connection")?.writer().write_all(data)?;
+                server.flush()?;
+            }
+            Ok(())
+        })?;
+        client.timed(*reading, |client| client.receive_data(&server.sent, heard))?;
+        server.sent.clear();
+        Ok(())
+    }
+
+    /// A handshake, to its end on both sides.
+    fn complete(&mut self) -> anyhow::Result<()> {
         let (client_config, server_config, reading) = (&self.client_config, &self.server_config, self.reading);
         let name = ServerName::try_from("localhost")?;
         self.client.timed(reading, |client| {
@@ -139,14 +187,7 @@ impl Ends {
             let flight = std::mem::take(&mut self.server.sent);
             self.client.timed(reading, |client| client.receive(&flight))?;
         }
-        let kind = self.server.connection.as_ref().and_then(|connection| connection.handshake_kind());
-        for end in [&mut self.client, &mut self.server] {
-            end.timed(reading, |end| {
-                end.connection = None;
-                Ok(())
-            })?;
-        }
-        kind.context("the handshake is not complete")
+        Ok(())
     }
 }
 
@@ -165,6 +206,18 @@ impl End {
             connection.process_new_packets()?;
         }
         self.flush()
+    }
+
+    fn receive_data(&mut self, mut flight: &[u8], heard: &mut [u8]) -> anyhow::Result<()> {
+        let connection = self.connection.as_mut().context("no connection")?;
+        let mut received = 0;
+        while !flight.is_empty() {
+            connection.read_tls(&mut flight)?;
+            let length = connection.process_new_packets()?.plaintext_bytes_to_read();
+            connection.reader().read_exact(heard.get_mut(received..received + length).context("too much data")?)?;
+            received += length;
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> anyhow::Result<()> {

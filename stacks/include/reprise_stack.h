@@ -151,7 +151,7 @@ typedef struct {
      * does not act on them. REPRISE_WANT_WRITE: none, before output is taken; REPRISE_WANT_READ: none, before what is
      * there already is read by handshake or read. */
     ptrdiff_t (*feed)(reprise_connection *connection, const uint8_t *bytes, size_t length);
-    /* Moves what is to be sent to the peer into out, and returns how many bytes; 0: nothing is to be sent. */
+    /* Moves what is to be sent to the peer into out, all where there is room, and returns how many bytes; 0: nothing is to be sent. */
     ptrdiff_t (*take)(reprise_connection *connection, size_t capacity, uint8_t *out);
 
     /* Goes on with the handshake. REPRISE_OK: it is complete, application data may be sent; so again when called again. */

@@ -217,15 +217,21 @@ static ptrdiff_t early_write(reprise_connection *connection, const uint8_t *data
     return write_early_data(connection->ssl, data, length, &count) ? (ptrdiff_t)count : outcome(connection, 0);
 }
 
+/* SSL_get_error needs an empty queue; to look costs less than to clear one that is empty, which each record would pay for. */
+static void forget_errors(void)
+{
+    if (ERR_peek_error()) ERR_clear_error();
+}
+
 static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
 {
-    int count = (ERR_clear_error(), SSL_read(connection->ssl, out, (int)capacity));
+    int count = (forget_errors(), SSL_read(connection->ssl, out, (int)capacity));
     return count > 0 ? count : outcome(connection, count);
 }
 
 static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data, size_t length)
 {
-    int count = (ERR_clear_error(), SSL_write(connection->ssl, data, (int)length));
+    int count = (forget_errors(), SSL_write(connection->ssl, data, (int)length));
     return count > 0 ? count : outcome(connection, count);
 }
 

@@ -8,6 +8,8 @@ use reprise_model::{Kind, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use serde::{Deserialize, Serialize};
 
+use crate::bulk::Bulk;
+
 /// The key of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -116,6 +118,8 @@ pub struct Case {
     pub psk_ke: bool,
     /// Whether the client says 64 bytes in the span that is measured: as early data, or once its handshake is complete.
     pub request: bool,
+    /// The data whose transfer is measured in place of the handshake.
+    pub bulk: Option<Bulk>,
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
@@ -151,7 +155,7 @@ impl Case {
     /// Nothing but a handshake of one side that is authenticated.
     fn plain(version: Version, kind: Kind, key: Key, group: NamedGroup, suite: CipherSuite) -> Self {
         let (group, suite) = (group.0, suite.0);
-        Self { version, kind, key, group, suite, mutual: false, psk_ke: false, request: false }
+        Self { version, kind, key, group, suite, mutual: false, psk_ke: false, request: false, bulk: None }
     }
 
     /// The same with a ticket or an external PSK that is used without a key exchange; `None` where the protocol has no such handshake.
@@ -171,6 +175,11 @@ impl Case {
     /// The same with a request of the client.
     pub fn with_request(self) -> Self {
         Self { request: true, ..self }
+    }
+
+    /// The same with the transfer of data after it.
+    pub fn with_bulk(self, bulk: Bulk) -> Self {
+        Self { bulk: Some(bulk), ..self }
     }
 
     /// How a PSK of TLS 1.3 is used.
@@ -230,6 +239,9 @@ impl fmt::Display for Case {
         let mutual = if self.mutual { ", mutual" } else { "" };
         let psk_ke = if self.psk_ke { " psk_ke" } else { "" };
         let request = if self.request && self.kind != Kind::Early { ", request" } else { "" };
+        if let Some(bulk) = self.bulk {
+            return write!(f, "{} {}, {bulk}", self.version, self.suite());
+        }
         if self.kind == Kind::Psk {
             return write!(f, "{} psk{psk_ke}, {}, {}", self.version, self.group_name(), self.suite());
         }

@@ -62,8 +62,20 @@ impl Cell {
         Ok(Self { case, transport, contexts: vec![client, server], session: None })
     }
 
+    /// Warms up: what one connection costs both sides then, or one transfer of data, and its bytes.
+    pub(crate) fn warm(&mut self) -> Result<(Nanos, [u64; 2]), Failed> {
+        if let Some(bulk) = self.case.bulk {
+            return self.warm_up_transfers(bulk);
+        }
+        let (connection, last) = self.warm_up()?;
+        Ok((connection, [last.sent, last.received]))
+    }
+
     /// So many connections that are counted, after one that is not where that is cheap: the caches are another's.
     pub(crate) fn run(&mut self, connections: u32) -> Result<Batch, Failed> {
+        if let Some(bulk) = self.case.bulk {
+            return self.transfer(bulk, connections);
+        }
         if connections > 1 {
             self.connect()?;
         }

@@ -110,10 +110,10 @@ impl Child {
     fn prepare(&mut self, job: &Job) -> Result<Ready, Failed> {
         let (client, server) = (self.stack(&job.client)?, self.stack(&job.server)?);
         let mut cell = Cell::new(&*client, &*server, job.case, &job.certificates)?;
-        let (connection, last) = cell.warm_up()?;
+        let (connection, [sent, received]) = cell.warm()?;
         let reading_ns = cell.transport.clock().reading.0;
         let cell = self.add(Prepared::Pair(Box::new(cell)));
-        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent: last.sent, received: last.received })
+        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received })
     }
 
     fn prepare_side(&mut self, side: &SideJob) -> Result<SideReady, Failed> {
@@ -121,6 +121,9 @@ impl Child {
             cores::stay_on(core);
         }
         let case = side.job.case;
+        if case.bulk.is_some() {
+            return Err(Failed::unsupported("data in bulk is measured over memory alone"));
+        }
         let (at, which) = if side.is_client { (&side.job.client, Side::Client) } else { (&side.job.server, Side::Server) };
         let stack = self.stack(at)?;
         let context = side_context(&*stack, which, case, &side.job.certificates)?;

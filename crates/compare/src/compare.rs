@@ -6,6 +6,7 @@ use reprise_model::document::{
 };
 use reprise_model::{Bytes, KindCounts};
 
+use crate::bulk::{Bulk, without_aes_instructions};
 use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
@@ -50,6 +51,7 @@ pub fn compare(
     document.ratios = measured.ratios(comparison);
     document.claims = claims::of_versions(&document.ratios, comparison.over);
     document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
+    document.claims.extend(claims::of_hardware(&document.ratios));
     document.conclusion = conclusion(&comparison.scenario, &document);
     document.skipped = measured.skipped;
     for stack in &stacks {
@@ -186,19 +188,47 @@ impl<'a> Measured<'a> {
         let planned = (pairs.len() * comparison.cases.len()) as u64;
         audience.begins("handshakes prepared");
         for (index, (client, server)) in pairs.into_iter().enumerate() {
+            // What keeps a library from the AES instructions is in the environment of its process.
+            let mut without_hardware = None;
             measured.children.push(comparison.children(launcher, measured.cores));
+            let with_hardware = measured.children.len() - 1;
             for (place, case) in comparison.cases.iter().enumerate() {
                 if audience.stops() {
                     return measured;
                 }
                 audience.proceeded((index * comparison.cases.len() + place) as u64, planned);
                 let Some(certificates) = comparison.keys.of(case.key) else { continue };
-                if let Err(failed) = measured.add(comparison, (client, server), *case, certificates) {
+                let of_case = if case.bulk.is_some_and(|bulk| !bulk.hardware) {
+                    let begin = || measured.begin_without_hardware(comparison, (client, server), launcher);
+                    without_hardware.get_or_insert_with(begin).clone()
+                } else {
+                    Ok(with_hardware)
+                };
+                let added =
+                    of_case.and_then(|of_case| measured.add(comparison, (client, server), *case, certificates, of_case));
+                if let Err(failed) = added {
                     measured.skipped.push(skip(&client.found.name, &server.found.name, case, &failed));
                 }
             }
         }
         measured
+    }
+
+    /// Child processes of a pair whose libraries are told to leave this CPU's AES instructions alone: their number.
+    fn begin_without_hardware(
+        &mut self,
+        comparison: &ComparisonPlan<'_>,
+        (client, server): (&Described<'a>, &Described<'a>),
+        launcher: &Launcher,
+    ) -> Result<usize, Failed> {
+        let mut launcher = launcher.clone();
+        for side in [client, server] {
+            launcher
+                .environment
+                .extend(without_aes_instructions(&side.found.at, side.info.as_ref().map_err(Failed::clone)?)?);
+        }
+        self.children.push(comparison.children(&launcher, self.cores));
+        Ok(self.children.len() - 1)
     }
 
     fn add(
@@ -207,8 +237,9 @@ impl<'a> Measured<'a> {
         (client, server): (&Described<'a>, &Described<'a>),
         case: Case,
         certificates: &Certificates,
+        pair: usize,
     ) -> Result<(), Failed> {
-        let Some(children) = self.children.last_mut() else { return Ok(()) };
+        let Some(children) = self.children.get_mut(pair) else { return Ok(()) };
         let job = job(client.found, server.found, case, certificates);
         let ready = children.prepare(job.clone())?;
         let earlier = comparison.earlier_row(&client.found.name, &server.found.name, &case);
@@ -218,7 +249,7 @@ impl<'a> Measured<'a> {
             client: &client.found.name,
             server: &server.found.name,
             case,
-            pair: self.children.len() - 1,
+            pair,
             number: ready.cell,
             connections: earlier.map_or(connections, |row| row.connections),
             bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
@@ -369,6 +400,7 @@ impl Case {
             cipher: self.suite().to_string(),
             mutual: self.mutual,
             psk_mode: self.psk_mode(),
+            bulk: self.bulk.map(Bulk::document),
             request: if self.request { REQUEST.len() as u64 } else { 0 },
         }
     }

@@ -109,8 +109,20 @@ pub(crate) fn costs_of(
     what: &str,
     is_such: impl Fn(&CompareCase, &CompareCase) -> bool,
 ) -> Option<String> {
-    let [server, client] = of_sides(document, true, is_such)?;
-    Some(format!("{what} takes the server {server} as much CPU time, and the client {client}."))
+    of_sides(document, true, is_such).map(|sides| takes(what, sides))
+}
+
+/// How many times as much the first of such rows takes as the second.
+pub(crate) fn times_as_much(
+    document: &CompareDocument,
+    what: &str,
+    is_such: impl Fn(&CompareCase, &CompareCase) -> bool,
+) -> Option<String> {
+    of_sides(document, false, is_such).map(|sides| takes(what, sides))
+}
+
+fn takes(what: &str, [server, client]: [String; 2]) -> String {
+    format!("{what} takes the server {server} as much CPU time, and the client {client}.")
 }
 
 /// The cheapest server of a full handshake with each key, and how many times as much the next stack's takes.

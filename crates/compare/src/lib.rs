@@ -14,6 +14,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod bulk;
 mod callgrind;
 mod case;
 mod cell;
@@ -41,6 +42,7 @@ mod stacks;
 mod witness;
 mod worker;
 
+pub use bulk::{Bulk, LARGEST_RECORD};
 pub use callgrind::{Callgrind, NoValgrind};
 pub use case::{Case, Key};
 pub use child::serve_requests;

@@ -8,10 +8,12 @@
 //! its turns, from the making of the connection to its end, so that the sides together are what the connection costs.
 
 use reprise_connection::{Detail, End, EndpointEvent, Fault};
+use reprise_model::document::BulkSender;
 use reprise_model::{FaultName, Kind, Nanos};
 use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint};
 use reprise_wire::Record;
 
+use crate::bulk::Bulk;
 use crate::case::{Case, REQUEST};
 use crate::cell::Transport;
 use crate::clock::CpuClock;
@@ -22,7 +24,7 @@ use crate::witness::{WireFacts, Witness};
 pub(crate) struct Pair {
     client: Party,
     server: Party,
-    clock: CpuClock,
+    pub(crate) clock: CpuClock,
 }
 
 /// One end: what it has learned, and what it has sent and received on this connection.
@@ -142,7 +144,7 @@ impl Pair {
     ) -> Result<Connected, Failed> {
         let done = self.handshake(session, says).and_then(|connected| between(self).map(|()| connected));
         let how = if done.is_ok() { End::Completed } else { End::Failed };
-        (self.client.spent, self.server.spent) = (Nanos(0), Nanos(0));
+        self.take_spent();
         self.client.end(self.clock, how);
         self.server.end(self.clock, how);
         done.map(|done| {
@@ -175,6 +177,46 @@ impl Pair {
         self.server.send(data)?;
         self.deliver()?;
         self.client.check_heard(data)
+    }
+
+    /// One side sends data in records of one size, and the other receives them; then each is charged for it.
+    pub(crate) fn transfer(&mut self, bulk: Bulk, data: &[u8]) -> Result<(), Failed> {
+        let clock = self.clock;
+        let (sender, receiver) = self.sender_and_receiver(bulk);
+        sender.send_records(clock, data, bulk)?;
+        // A copy of what was heard would be charged to the library.
+        let mut heard = 0;
+        receiver.receive_and(clock, &mut sender.sent, |_, data| heard += data.len())?;
+        if heard == data.len() { Ok(()) } else { Err(receiver.misheard(data.len(), heard)) }
+    }
+
+    /// The same, of which nothing is charged, and all is checked: the bytes on the wire.
+    pub(crate) fn transfer_checked(&mut self, bulk: Bulk, data: &[u8]) -> Result<u64, Failed> {
+        let clock = self.clock;
+        let (sender, receiver) = self.sender_and_receiver(bulk);
+        sender.send_records(clock, data, bulk)?;
+        let (records, asked) = (records(&sender.sent), data.len() / usize::from(bulk.record));
+        if records != Some(asked) {
+            let made = records.map_or_else(|| "what are no records".to_owned(), |made| format!("{made} records"));
+            return Err(Failed::because(format!("{} makes {made} of what was to be {asked}", sender.name)));
+        }
+        let bytes = sender.sent.len() as u64;
+        receiver.receive(clock, &mut sender.sent)?;
+        receiver.check_heard(data)?;
+        self.take_spent();
+        Ok(bytes)
+    }
+
+    /// What each side was charged with since its connection was begun, the client first; from now on it is nothing.
+    pub(crate) fn take_spent(&mut self) -> [Nanos; 2] {
+        [&mut self.client, &mut self.server].map(|side| std::mem::take(&mut side.spent))
+    }
+
+    fn sender_and_receiver(&mut self, bulk: Bulk) -> (&mut Party, &mut Party) {
+        match bulk.sender {
+            BulkSender::Client => (&mut self.client, &mut self.server),
+            BulkSender::Server => (&mut self.server, &mut self.client),
+        }
     }
 
     /// The client sends close_notify, then the server.
@@ -279,25 +321,35 @@ impl Party {
 
     /// Takes all of the peer's records, and answers. After a fault, `sent` holds the alert that says why.
     pub(crate) fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Failed> {
+        self.receive_and(clock, incoming, |heard, data| heard.extend_from_slice(data))
+    }
+
+    /// The same, with what is done with application data.
+    fn receive_and(
+        &mut self,
+        clock: CpuClock,
+        incoming: &mut Vec<u8>,
+        hear: impl FnMut(&mut Vec<u8>, &[u8]),
+    ) -> Result<(), Failed> {
         if incoming.is_empty() {
             return Ok(());
         }
         self.turns += 1;
         let mut spent = self.spent;
-        let received = clock.time(&mut spent, || self.receive_records(incoming));
+        let received = clock.time(&mut spent, || self.receive_records(incoming, hear));
         self.spent = spent;
         incoming.clear();
         received.map_err(|fault| self.refused(&fault))
     }
 
-    fn receive_records(&mut self, mut incoming: &mut [u8]) -> Result<(), Fault> {
+    fn receive_records(&mut self, mut incoming: &mut [u8], mut hear: impl FnMut(&mut Vec<u8>, &[u8])) -> Result<(), Fault> {
         while let Some((_, length)) = Record::parse(incoming).map_err(|_| Fault::new(FaultName::Malformed))? {
             let (record, after) = incoming.split_at_mut(length);
             incoming = after;
             match self.endpoint.receive(&mut self.sessions, Nanos(0), record, &mut self.sent)? {
                 EndpointEvent::Nothing => {}
                 EndpointEvent::Ready => self.is_ready = true,
-                EndpointEvent::Data(data) => self.heard.extend_from_slice(data),
+                EndpointEvent::Data(data) => hear(&mut self.heard, data),
                 EndpointEvent::Closed => self.is_closed = true,
             }
         }
@@ -306,6 +358,13 @@ impl Party {
 
     fn send(&mut self, data: &[u8]) -> Result<(), Failed> {
         self.endpoint.send(Nanos(0), data, &mut self.sent).map_err(|fault| self.refused(&fault))
+    }
+
+    fn send_records(&mut self, clock: CpuClock, data: &[u8], bulk: Bulk) -> Result<(), Failed> {
+        let Self { endpoint, sent, spent, turns, .. } = self;
+        *turns += 1;
+        let records = || data.chunks(usize::from(bulk.record)).try_for_each(|record| endpoint.send(Nanos(0), record, sent));
+        clock.time(spent, records).map_err(|fault| self.refused(&fault))
     }
 
     fn close(&mut self) -> Result<(), Failed> {
@@ -347,8 +406,11 @@ impl Party {
         if heard == sent {
             return Ok(());
         }
-        let (sent, heard) = (sent.len(), heard.len());
-        Err(Failed::because(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name)))
+        Err(self.misheard(sent.len(), heard.len()))
+    }
+
+    fn misheard(&self, sent: usize, heard: usize) -> Failed {
+        Failed::because(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name))
     }
 
     pub(crate) fn end(&mut self, clock: CpuClock, how: End) {
@@ -360,4 +422,14 @@ impl Party {
     fn refused(&self, fault: &Fault) -> Failed {
         Failed::because(format!("{}: {}", self.name, words(fault)))
     }
+}
+
+/// How many records these are. `None` of what ends within one, or is none.
+fn records(mut sent: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    while let Some((_, length)) = Record::parse(sent).ok()? {
+        sent = sent.get(length..)?;
+        count += 1;
+    }
+    sent.is_empty().then_some(count)
 }

@@ -6,11 +6,13 @@ mod mutual;
 mod psk;
 mod resumption;
 mod stacks;
+mod throughput;
 
 use reprise_model::document::CompareDocument;
 use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
+use crate::bulk::Bulk;
 use crate::case::{Case, Key};
 
 /// A question, and the handshakes that answer it.
@@ -46,11 +48,14 @@ pub struct Selection {
     pub groups: Vec<NamedGroup>,
     /// The suites, each for the handshakes that it fits.
     pub suites: Vec<CipherSuite>,
+    /// Bytes of data in a record, of data in bulk.
+    pub records: Vec<u16>,
 }
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 5] = [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS];
+    pub const ALL: [Self; 6] =
+        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS, throughput::THROUGHPUT];
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {
@@ -69,15 +74,26 @@ impl Scenario {
                 }
             }
         }
-        if selection.suites.is_empty() {
-            return cases;
-        }
-        let with_suites = |case: &Case| {
-            let fitting = selection.suites.iter().filter_map(|&suite| case.with_suite(suite));
-            fitting.collect::<Vec<_>>()
-        };
-        cases.iter().flat_map(with_suites).collect()
+        let cases = each(cases, &selection.suites, |case, suite| case.with_suite(suite));
+        each(cases, &selection.records, |case, record| {
+            let bulk = case.bulk.map(|bulk| case.with_bulk(Bulk { record, ..bulk }));
+            Some(bulk.unwrap_or(*case))
+        })
     }
+}
+
+/// Each case with each of these in its place, where it fits; as they are, where there are none.
+fn each<T: Copy>(cases: Vec<Case>, chosen: &[T], with: impl Fn(&Case, T) -> Option<Case>) -> Vec<Case> {
+    if chosen.is_empty() {
+        return cases;
+    }
+    let mut changed = Vec::new();
+    for case in cases.iter().flat_map(|case| chosen.iter().filter_map(|&it| with(case, it))) {
+        if !changed.contains(&case) {
+            changed.push(case);
+        }
+    }
+    changed
 }
 
 #[cfg(test)]

@@ -124,13 +124,17 @@ impl PluginEndpoint {
         let mut length = 0;
         while let Some(room) = record.get_mut(length..).filter(|room| !room.is_empty()) {
             let returned = connection.read(room);
-            let taken = take(connection, &mut self.scratch, out)?;
-            match returned {
-                1.. if (returned as usize) < room.len() => {
-                    length += returned as usize;
+            // What it answers is to what is no data.
+            if let 1.. = returned {
+                let is_all = (returned as usize) < room.len();
+                length += returned as usize;
+                if is_all {
                     break;
                 }
-                1.. => length += returned as usize,
+                continue;
+            }
+            let taken = take(connection, &mut self.scratch, out)?;
+            match returned {
                 ffi::WANT_READ => break,
                 ffi::WANT_WRITE if taken > 0 => {}
                 ffi::CLOSED if length == 0 => return Ok(None),
@@ -256,8 +260,12 @@ fn take(connection: &mut RawConnection, scratch: &mut [u8], out: &mut Vec<u8>) -
     let before = out.len();
     loop {
         match connection.take(scratch) {
-            0 => return Ok(out.len() - before),
-            count @ 1.. => out.extend_from_slice(scratch.get(..count as usize).unwrap_or_default()),
+            count @ 0.. => {
+                out.extend_from_slice(scratch.get(..count as usize).unwrap_or_default());
+                if (count as usize) < scratch.len() {
+                    return Ok(out.len() - before);
+                }
+            }
             error => return Err(fault(connection, "take", error)),
         }
     }

@@ -11,6 +11,7 @@ mod loopback;
 mod plugins;
 mod psk;
 mod resumed_run;
+mod throughput;
 
 use serde_json::Value;
 

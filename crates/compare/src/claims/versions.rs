@@ -8,8 +8,9 @@ use super::{Claim, OF_VERSIONS, Versions};
 /// Each claim with each figure that it is about. What was published is time on a clock: over memory there is none.
 pub(crate) fn of_versions(ratios: &[CompareRatio], over: CompareOver) -> Vec<CompareClaim> {
     let side = if over == CompareOver::Loopback { CompareSide::Wall } else { CompareSide::Both };
-    let newer =
-        |ratio: &&CompareRatio| ratio.side == side && (ratio.from.tls, ratio.to.tls) == (Version::Tls12, Version::Tls13);
+    let newer = |ratio: &&CompareRatio| {
+        ratio.side == side && ratio.from.bulk.is_none() && (ratio.from.tls, ratio.to.tls) == (Version::Tls12, Version::Tls13)
+    };
     let about = |claim: &'static Claim<Versions>| {
         let about_it = move |ratio: &&CompareRatio| (claim.decided_by.holds_for)(&ratio.from, &ratio.to);
         ratios.iter().filter(newer).filter(about_it).map(move |ratio| judged(claim, ratio, ratios))

@@ -14,7 +14,7 @@ use crate::{Kind, KindCounts, PskMode, Version};
 pub struct CompareDocument {
     /// `reprise.compare/1`.
     pub schema: String,
-    /// What was compared: `resumption`, `full`, `mutual`, `stacks`.
+    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `stacks`, `throughput`.
     pub scenario: String,
     /// What the connections were made over.
     #[serde(default)]
@@ -153,6 +153,34 @@ pub struct CompareCase {
     /// Bytes that the client sends in the span that is measured: as early data, or once its handshake is complete. 0: none.
     #[serde(default)]
     pub request: u64,
+    /// The data of a transfer, which is then what is measured, in place of the handshake; null in handshakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bulk: Option<CompareBulk>,
+}
+
+/// Application data that one side sends to the other. Both sides' CPU time, the bytes and the number of connections of such a row are those
+/// of transfers, all over one connection, whose handshake is not in them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareBulk {
+    /// Who sends it.
+    pub sender: BulkSender,
+    /// Bytes of one transfer.
+    pub bytes: u64,
+    /// Bytes of data in each record (RFC 8449 limits these and, under TLS 1.3, one byte more).
+    pub record: u64,
+    /// Whether the library may use what this CPU has for AES; false where the run told it not to.
+    pub hardware: bool,
+}
+
+named! {
+    /// Who sends bulk data.
+    pub enum BulkSender {
+        /// The client.
+        Client = "client",
+        /// The server.
+        Server = "server",
+    }
 }
 
 /// What one handshake costs between two stacks.
@@ -168,7 +196,7 @@ pub struct CompareRow {
     pub case: CompareCase,
     /// How many samples.
     pub n: u64,
-    /// A sample is the mean of so many connections, made one after the other.
+    /// A sample is the mean of so many connections, made one after the other; of so many transfers, where it is bulk data.
     pub connections: u64,
     /// The kinds that were observed.
     pub kinds: KindCounts,
@@ -282,7 +310,31 @@ pub fn stack_pair(client: &str, server: &str) -> String {
     if client == server { client.to_owned() } else { format!("{client} → {server}") }
 }
 
+/// Data by CPU time: 10^6 bytes in a second of one core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The median.
+    pub median: f64,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
 impl CompareRow {
+    /// Of bulk data: the rate at which the sender sends, and the one at which the receiver receives.
+    pub fn rates(&self) -> Option<[Rate; 2]> {
+        let bulk = self.case.bulk.as_ref()?;
+        let rate = |statistics: &Statistics| {
+            let of = |ns: u64| bulk.bytes as f64 * 1e3 / ns.max(1) as f64;
+            // The slowest is the least.
+            Rate { median: of(statistics.median_ns), ci95: statistics.ci95_ns.map(|[low, high]| [of(high), of(low)]) }
+        };
+        let [client, server] = [rate(&self.client_ns), rate(&self.server_ns)];
+        Some(match bulk.sender {
+            BulkSender::Client => [client, server],
+            BulkSender::Server => [server, client],
+        })
+    }
+
     /// One figure; `None` where it was not measured.
     pub fn of(&self, side: CompareSide) -> Option<&Statistics> {
         match side {

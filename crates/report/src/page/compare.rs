@@ -1,5 +1,6 @@
 //! What a handshake costs each side, in each TLS library.
 
+mod bulk;
 mod charts;
 pub(super) mod words;
 
@@ -19,9 +20,10 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     let mut blocks: Vec<Block> = document.conclusion.iter().cloned().map(Block::Paragraph).collect();
     blocks.push(Block::Facts(facts(document)));
     if !document.rows.is_empty() {
-        blocks.push(Block::Heading(heading_of_costs(document.over).to_owned()));
+        blocks.push(Block::Heading(heading_of_costs(document).to_owned()));
         blocks.extend(charts::costs(document).map(Block::Chart));
-        blocks.extend([Block::Table(costs(document)), Block::Aside(legend(document))]);
+        let table = if is_of_bulk(document) { bulk::rates(document) } else { costs(document) };
+        blocks.extend([Block::Table(table), Block::Aside(legend(document).to_owned())]);
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
     }
     let counted = Block::Aside(counted(document));
@@ -57,8 +59,13 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     Page::new("compare", format!("TLS stacks side by side: {}", document.scenario), blocks)
 }
 
-fn heading_of_costs(over: CompareOver) -> &'static str {
-    match over {
+fn is_of_bulk(document: &CompareDocument) -> bool {
+    document.rows.iter().all(|row| row.case.bulk.is_some())
+}
+
+fn heading_of_costs(document: &CompareDocument) -> &'static str {
+    match document.over {
+        _ if is_of_bulk(document) => "Bulk data by CPU time of one core",
         CompareOver::Memory => "CPU time of one connection",
         CompareOver::Loopback => "One connection: CPU time of each side, and time on a clock",
     }
@@ -84,12 +91,12 @@ const LEGEND_OF_LOOPBACK: &str = "Medians, ± half their 95 % interval. client, 
     the client has read the tickets and the end of the stream that the server sends then. ready: until the client may \
     send data. A sample is the mean of connections that were made one after the other, of wall and ready the median.";
 
-fn legend(document: &CompareDocument) -> String {
+fn legend(document: &CompareDocument) -> &'static str {
     match document.over {
+        _ if is_of_bulk(document) => bulk::LEGEND,
         CompareOver::Memory => LEGEND,
         CompareOver::Loopback => LEGEND_OF_LOOPBACK,
     }
-    .to_owned()
 }
 
 const ONE_THREAD: &str = "Ratios of both sides' CPU time, TLS 1.2 by TLS 1.3: below 1, TLS 1.3 costs more. What was \
@@ -105,6 +112,7 @@ const OF_SERVERS: &str = "Ratios of the servers' CPU time, each with its own cli
 fn of_claims(document: &CompareDocument) -> &'static str {
     match document.over {
         _ if document.scenario == "stacks" => OF_SERVERS,
+        _ if is_of_bulk(document) => bulk::OF_CLAIMS,
         CompareOver::Memory => ONE_THREAD,
         CompareOver::Loopback => TWO_PROCESSES,
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
-use reprise_compare::{Key, Scenario};
+use reprise_compare::{Key, LARGEST_RECORD, Scenario};
 use reprise_model::Version;
 use reprise_model::document::CompareOver;
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -40,6 +40,9 @@ pub(crate) struct CompareArgs {
     /// Cipher suites, each offered alone, by IANA or OpenSSL name
     #[arg(long, value_delimiter = ',', value_parser = suite, help_heading = "Narrow")]
     pub(super) suites: Vec<CipherSuite>,
+    /// Bytes of data in each record, of 'throughput'
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=i64::from(LARGEST_RECORD)), help_heading = "Narrow")]
+    pub(super) records: Vec<u16>,
     /// Transport: memory, for CPU time; loopback, TCP between two processes, each on its own core if there are two, for
     /// wall-clock time as well
     #[arg(long, value_parser = one_of(transports()), default_value = "memory", help_heading = "Measure")]

@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         keys: arguments.keys.clone(),
         groups: arguments.groups.clone(),
         suites: arguments.suites.clone(),
+        records: arguments.records.clone(),
     };
     let scenario = arguments.scenario;
     let cases = scenario.cases(&selection);

@@ -32,5 +32,5 @@ pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<FoundStack>> {
 /// This program again, as a child.
 pub(crate) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
     let program = std::env::current_exe().context("cannot find this program, which runs the stacks in child processes")?;
-    Ok(Launcher { program, arguments: vec!["stack-child".into()], patience })
+    Ok(Launcher { program, arguments: vec!["stack-child".into()], patience, environment: Vec::new() })
 }

@@ -1,10 +1,13 @@
 //! The names of stacks and handshakes.
 
-use reprise_model::document::CompareCase;
+use reprise_model::document::{BulkSender, CompareBulk, CompareCase};
 use reprise_model::{Kind, PskMode, Version};
 
 /// `1.3 ticket psk_ke p-256 x25519 mutual + request`; `1.2 psk secp256r1 AES_128_GCM_SHA256`, where the suite also says how.
 pub(in crate::page) fn words(case: &CompareCase) -> String {
+    if let Some(bulk) = &case.bulk {
+        return of_bulk(case, bulk);
+    }
     if case.kind == Kind::Psk {
         return by_psk(case);
     }
@@ -15,6 +18,18 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
     let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
     let mode = psk_ke(case.psk_mode);
     format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
+}
+
+/// `1.3 AES_128_GCM_SHA256 16384 B`, with what is unlike the most common row.
+fn of_bulk(case: &CompareCase, bulk: &CompareBulk) -> String {
+    let sender = if bulk.sender == BulkSender::Client { " client sends" } else { "" };
+    let hardware = if bulk.hardware { "" } else { " software AES" };
+    format!("{} {} {} B{sender}{hardware}", case.tls.number(), cipher(&case.cipher), bulk.record)
+}
+
+/// A suite without its key exchange.
+fn cipher(suite: &str) -> &str {
+    suite.split_once("_WITH_").map_or_else(|| suite.trim_start_matches("TLS_"), |(_, cipher)| cipher)
 }
 
 /// What an external PSK is used with: of TLS 1.2 the group, if there is one, and the cipher.
@@ -33,7 +48,10 @@ pub(super) fn psk_ke(mode: Option<PskMode>) -> String {
 
 /// "1.3 full to ticket p-256".
 pub(super) fn change(from: &CompareCase, to: &CompareCase) -> String {
-    of_words(&words(from), &words(to))
+    match (&from.bulk, &to.bulk) {
+        (Some(data), Some(with)) if data.hardware != with.hardware => format!("{}: software to hardware AES", words(to)),
+        _ => of_words(&words(from), &words(to)),
+    }
 }
 
 /// The words that both have at their ends are said once, so that a narrow page has room for the rest.

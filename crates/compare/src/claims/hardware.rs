@@ -1,0 +1,37 @@
+//! Claims that a cipher is faster with what a processor has for it.
+
+use reprise_model::document::{CompareClaim, CompareRatio, CompareSide};
+
+use super::versions::verdict;
+use super::{Claim, Hardware, OF_HARDWARE};
+
+/// All that a run on this machine can say against such a claim.
+const ANOTHER_PROCESSOR: &str = "records are measured here, and on another processor: their other costs remain with AES instructions, and without \
+    them libraries have code for vector units that the board's had not";
+
+/// Each claim with each stack that was measured with AES instructions and without.
+pub(crate) fn of_hardware(ratios: &[CompareRatio]) -> Vec<CompareClaim> {
+    let switched = |ratio: &&CompareRatio| {
+        let hardware = |bulk: &Option<_>| bulk.as_ref().map(|bulk: &reprise_model::document::CompareBulk| bulk.hardware);
+        ratio.side == CompareSide::Both
+            && (hardware(&ratio.from.bulk), hardware(&ratio.to.bulk)) == (Some(false), Some(true))
+    };
+    let about = |claim: &'static Claim<Hardware>| {
+        let published = &claim.decided_by;
+        let of_cipher = ratios.iter().filter(switched).filter(|ratio| ratio.to.cipher.contains(published.cipher));
+        of_cipher.map(|ratio| {
+            let is_near = ratio.ci95.is_some_and(|[low, high]| low <= published.ratio && published.ratio <= high);
+            CompareClaim {
+                source: claim.source.to_owned(),
+                claim: claim.claim.to_owned(),
+                stack: format!("{}, TLS {}, both sides", ratio.server, ratio.to.tls.number()),
+                published: Some(published.ratio),
+                measured: ratio.median,
+                ci95: ratio.ci95,
+                verdict: verdict(true, ratio.median, ratio.ci95).to_owned(),
+                why: (!is_near).then(|| ANOTHER_PROCESSOR.to_owned()),
+            }
+        })
+    };
+    OF_HARDWARE.iter().flat_map(about).collect()
+}
