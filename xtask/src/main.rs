@@ -90,8 +90,7 @@ enum Task {
         /// Of the TLS libraries that are installed, by their development packages.
         #[arg(long, required_unless_present = "source")]
         system: bool,
-        /// Of these libraries, or of all but those under the GPL and BoringSSL, from sources that cargo and apt-get fetch. Needs
-        /// make, perl and cmake.
+        /// Of these libraries, or of all but those under the GPL and BoringSSL, from sources that cargo and apt-get fetch.
         #[arg(long, num_args = 0.., value_name = "NAME", conflicts_with = "system")]
         source: Option<Vec<String>>,
     },
@@ -132,8 +131,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Schema { check: true } => schema::generated()?.check(workspace),
         Task::Causes { check: false } => causes::generated().write(workspace),
         Task::Causes { check: true } => causes::generated().check(workspace),
-        Task::Stacks { source: Some(names), .. } => stacks::build_of_source(workspace, &names),
-        Task::Stacks { source: None, .. } => stacks::build_of_system(workspace),
+        Task::Stacks { source, .. } => stacks::build(workspace, source),
         Task::Servers => servers::write(workspace, &servers::SERVERS),
         Task::CommandLine => servers::write(workspace, &servers::COMMAND_LINE),
         Task::Words => words::check(workspace),

@@ -1,4 +1,4 @@
-//! The C libraries that plugins are built of: by `cargo xtask stacks`, and named by `reprise stacks`.
+//! The C libraries that plugins are built of: by `reprise stacks install`, and named by `reprise stacks`.
 
 /// A library, as one plugin.
 #[derive(Clone, Copy, Debug)]

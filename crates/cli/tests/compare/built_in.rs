@@ -65,7 +65,7 @@ fn early_data_is_compared_with_a_request_after_the_handshake() {
 
 #[test]
 fn the_page_says_how_to_add_stacks() {
-    let how = "These stacks are built in. 'cargo xtask stacks --system'";
+    let how = "These stacks are built in. 'reprise stacks install'";
     compare("--stacks rustls-ring --tls 1.3").run().shows(&[how, "rustls-ring"]);
 }
 

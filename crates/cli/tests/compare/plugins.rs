@@ -1,4 +1,4 @@
-//! Plugins, built as `cargo xtask stacks --system` builds them, once a run.
+//! Plugins, built as `reprise stacks install` builds them, once a run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(crate) const LIBRARIES: [(&str, &str, &[&str]); 5] = [
 
 /// Whether a compiler and every library are installed; if not, says so.
 pub(crate) fn can_build_plugins() -> bool {
-    let needs = ["cc"].into_iter().chain(LIBRARIES.map(|(_, header, _)| header));
+    let needs = ["cc", "make", "nm"].into_iter().chain(LIBRARIES.map(|(_, header, _)| header));
     let not_run = needs.into_iter().find_map(missing);
     not_run.iter().for_each(NotRun::announce);
     not_run.is_none()
@@ -35,9 +35,9 @@ pub(crate) fn folder() -> Option<&'static Path> {
     }
     let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        for (name, _, libraries) in LIBRARIES {
-            compile(&stacks().join(format!("shim/{name}.c")), &folder.path().join(format!("{name}.so")), &[], libraries);
-        }
+        let installed = Reprise::without_plugins("stacks install --into").arg(folder.path()).run();
+        let plugins = LIBRARIES.map(|(name, ..)| format!("{name}.so ("));
+        installed.exits(0).shows(&plugins.each_ref().map(String::as_str)).silently();
         folder
     });
     Some(folder.path())
@@ -168,10 +168,7 @@ fn stacks_lists_each_with_version_and_hash() {
     }
     assert_eq!(page.matches("sha256 ").count(), LIBRARIES.len(), "{page}");
     // And how to get what is not there.
-    assert!(
-        page.contains("OpenSSL 3.5.5, Apache-2.0") && page.contains("cargo xtask stacks --source openssl-3.5"),
-        "{page}"
-    );
+    assert!(page.contains("OpenSSL 3.5.5, Apache-2.0") && page.contains("reprise stacks install openssl-3.5"), "{page}");
     assert!(page.contains("--source wolfssl-5.9 (only by name: its licence is the GPL)"), "{page}");
     assert!(!page.contains("apt-get install"), "all that can be installed is: {page}");
 }
@@ -199,4 +196,11 @@ fn libraries_are_held_against_what_was_published() {
         };
         assert!(published > 1.0 && claim["verdict"] == verdict, "{claim:#}");
     }
+}
+
+#[test]
+fn what_cannot_be_installed_is_said() {
+    let install = |names: &str| Reprise::without_plugins(&format!("stacks install {names} --into /proc/none")).run();
+    install("nothing").exits(2).says(&["unknown library 'nothing'; known: openssl, gnutls"]);
+    install("s2n").exits(2).says(&["cannot write /proc/none/recipes/"]);
 }

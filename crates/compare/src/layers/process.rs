@@ -52,7 +52,7 @@ impl Processes {
         let program = job
             .helper
             .clone()
-            .ok_or(unsupported("'cargo xtask stacks --system' builds reprise-run, which makes its requests"))?;
+            .ok_or(unsupported("'reprise stacks install' builds reprise-run, which makes its requests"))?;
         if job.material.is_encrypted() && job.level != Level::Load {
             return Err(unsupported("a plugin takes no encrypted key: this program decrypts it, from ctx on"));
         }

@@ -118,7 +118,7 @@ fn of_claims(document: &CompareDocument) -> &'static str {
     }
 }
 
-const MORE: &str = "These stacks are built in. 'cargo xtask stacks --system' builds plugins of the installed TLS libraries; \
+const MORE: &str = "These stacks are built in. 'reprise stacks install' builds plugins of the installed TLS libraries; \
     'reprise stacks' shows the plugin directories and what is in them.";
 
 /// A plugin that could not be loaded was there too: it is among what was skipped, and not among the stacks.

@@ -83,7 +83,7 @@ pub(crate) struct CompareArgs {
 #[derive(Args, Clone)]
 pub(crate) struct StacksArgs {
     #[command(subcommand)]
-    pub(super) check: Option<StacksCommand>,
+    pub(super) command: Option<StacksCommand>,
     /// Maximum time a library may take to answer; then its process is killed
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
     pub(super) timeout: Duration,
@@ -105,6 +105,20 @@ pub(crate) enum StacksCommand {
         /// Plugin file, or name of a stack
         stack: String,
     },
+    /// Build plugins, and put them where 'reprise' looks for them: of the installed TLS libraries, or of pinned sources
+    ///
+    /// Needs make and a C compiler; sources also need bash, cargo, and apt-get, perl or cmake for some of them. Each archive is checked
+    /// against its SHA-256.
+    Install {
+        /// Libraries, by the names that 'reprise stacks' lists; without any, all that are installed
+        names: Vec<String>,
+        /// All whose source is fetched, except those that 'reprise stacks' marks 'only by name'
+        #[arg(long)]
+        sources: bool,
+        /// Directory of the plugins, in place of the user's data directory
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
 }
 
 /// Where plugins are.
@@ -114,7 +128,7 @@ pub(crate) struct PluginArgs {
     /// Load this plugin as well
     #[arg(long = "plugin", value_name = "FILE.so")]
     pub(super) files: Vec<PathBuf>,
-    /// Look for plugins in these directories, instead of beside the program
+    /// Look for plugins in these directories, instead of beside the program and in the user's data directory
     #[arg(long = "plugins", value_name = "DIR", env = "REPRISE_STACKS", value_delimiter = ':')]
     pub(super) folders: Vec<PathBuf>,
 }

@@ -10,14 +10,15 @@ use reprise_compare::{
 use reprise_probe::Interrupt;
 
 use super::flags::{StacksArgs, StacksCommand};
-use super::plugins;
+use super::{install, plugins};
 use crate::ending::Ending;
 use crate::outputs::print;
 
 pub(crate) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
-    match &arguments.check {
+    match &arguments.command {
         None => list(&arguments),
         Some(StacksCommand::Check { stack }) => check(&arguments, stack),
+        Some(StacksCommand::Install { names, sources, into }) => install::run(names, *sources, into.as_deref()),
     }
 }
 
@@ -44,7 +45,7 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
     }
     let folders: Vec<String> =
         plugins::folders(&arguments.plugins).iter().map(|folder| folder.display().to_string()).collect();
-    let _ = writeln!(page, "\nPlugin directories: {} (--plugins, REPRISE_STACKS).", folders.join(" and "));
+    let _ = writeln!(page, "\nPlugin directories: {} (--plugins, REPRISE_STACKS).", folders.join(", "));
     page.push_str(&rest(&all));
     page.push_str(OWN);
     print(page.as_bytes())?;
@@ -64,16 +65,16 @@ fn rest(found: &[FoundStack]) -> String {
     let mut page = String::new();
     for library in LIBRARIES.iter().filter(missing) {
         let how = match library.origin {
-            LibrarySource::System { package, .. } => format!("apt-get install {package}; cargo xtask stacks --system"),
-            LibrarySource::Source { named_only: Some(why), .. } => {
-                format!("cargo xtask stacks --source {} (only by name: {why})", library.plugin)
+            LibrarySource::System { package, .. } => {
+                format!("apt-get install {package}; reprise stacks install {}", library.plugin)
             }
-            LibrarySource::Source { .. } => format!("cargo xtask stacks --source {}", library.plugin),
+            LibrarySource::Source { named_only: Some(why), .. } => {
+                format!("reprise stacks install {} (only by name: {why})", library.plugin)
+            }
+            LibrarySource::Source { .. } => format!("reprise stacks install {}", library.plugin),
         };
         if page.is_empty() {
-            page.push_str(
-                "\nMore, built in a checkout of Reprise; 'cargo xtask stacks --source' alone builds all except those marked 'only by name':\n",
-            );
+            page.push_str("\nMore; 'reprise stacks install --sources' builds all of a pinned source except those marked 'only by name':\n");
         }
         let _ = writeln!(page, "{:<16} {}, {}\n{:<16}   {how}", library.plugin, library.title, library.licence, "");
     }

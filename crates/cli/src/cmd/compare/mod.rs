@@ -2,6 +2,7 @@
 
 mod flags;
 mod gate;
+mod install;
 mod list;
 pub(crate) mod plugins;
 

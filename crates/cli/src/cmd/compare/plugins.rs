@@ -8,15 +8,22 @@ use reprise_compare::{FoundStack, Launcher, find};
 
 use super::flags::PluginArgs;
 
-/// Beside the program, and beside its folder: where `cargo xtask stacks` puts them, seen from `target/release/reprise`. Never the
-/// current folder: a plugin's code runs.
+/// Beside the program, and beside its folder: where `cargo xtask stacks` puts them, seen from `target/release/reprise`; and where
+/// `reprise stacks install` puts them. Never the current folder: a plugin's code runs.
 pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
     if !arguments.folders.is_empty() {
         return arguments.folders.clone();
     }
     let program = std::env::current_exe().ok();
     let folders = program.iter().flat_map(|program| program.ancestors().skip(1).take(2));
-    folders.map(|folder| folder.join("stacks")).collect()
+    folders.map(|folder| folder.join("stacks")).chain(home()).collect()
+}
+
+/// The user's own, of this version of Reprise: by the XDG Base Directory Specification. `None` without a home.
+pub(super) fn home() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("reprise").join(env!("CARGO_PKG_VERSION")).join("stacks"))
 }
 
 /// Every stack that there is.
