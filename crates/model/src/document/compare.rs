@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
-use crate::{Kind, KindCounts, PskMode, Version};
+use crate::{KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 
 /// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
 /// end, without any waiting; `wall_ns` and `ready_ns` are time on a clock, and only there over loopback.
@@ -153,6 +153,12 @@ pub struct CompareCase {
     /// Bytes that the client sends in the span that is measured: as early data, or once its handshake is complete. 0: none.
     #[serde(default)]
     pub request: u64,
+    /// Where the server's ephemeral key pair comes from.
+    #[serde(default)]
+    pub key_pairs: KeyPairs,
+    /// The server's certificates, and what the client knows of them before.
+    #[serde(default)]
+    pub chain: ServerChain,
 }
 
 /// What one handshake costs between two stacks.
@@ -196,6 +202,9 @@ pub struct CompareRow {
     /// The samples, in the order in which they were taken. Absent in results of before.
     #[serde(default)]
     pub samples: CompareSamples,
+    /// CPU time that making the server's key pair took ahead of each connection: it is in no other figure. Null where it was not made ahead.
+    #[serde(default)]
+    pub ahead_ns: Option<u64>,
 }
 
 /// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.
@@ -381,11 +390,13 @@ pub struct CompareClaim {
     pub stack: String,
     /// The published ratio of the first handshake's time to the second's; `null` where no figure was published.
     pub published: Option<f64>,
-    /// The measured one: of time on a clock over loopback, of both sides' CPU time over memory, or of the server's where `stack` says so.
-    pub measured: f64,
+    /// The measured one: of time on a clock over loopback, of both sides' CPU time over memory, or of the server's where `stack` says so;
+    /// `null` where there is none, for the reason in `why`.
+    pub measured: Option<f64>,
     /// Its interval.
     pub ci95: Option<[f64; 2]>,
-    /// `same direction`, `other direction`, `no difference` where the interval includes 1, `too few samples`.
+    /// `same direction`, `other direction`, `no difference` where the interval includes 1, `too few samples`, `not decided`
+    /// where the stack cannot do what was measured.
     pub verdict: String,
     /// Why it is not as published, as far as the figures of this run tell; in words.
     #[serde(default)]

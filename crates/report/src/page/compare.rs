@@ -301,9 +301,10 @@ fn of_claim(claims: Vec<&CompareClaim>) -> Table {
         .words("stack", |claim| &claim.stack)
         .figures("published", "×", |claim| claim.published.map(|published| Figure::plain(format!("{published:.2}"))))
         .figures("measured", "×", |claim| {
-            let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
+            let measured = claim.measured?;
+            let decimals = if measured < 0.0995 { 3 } else { 2 };
             let spread = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-            Figure::plain(format!("{:.decimals$}{spread}", claim.measured))
+            Some(Figure::plain(format!("{measured:.decimals$}{spread}")))
         })
         .words("verdict", |claim| &claim.verdict)
         .toned(|claim| if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain })
