@@ -113,6 +113,16 @@ pub(crate) fn costs_of(
     Some(format!("{what} takes the server {server} as much CPU time, and the client {client}."))
 }
 
+/// How many times as much a handshake takes without something that the second has.
+pub(crate) fn saves(
+    document: &CompareDocument,
+    what: &str,
+    is_such: impl Fn(&CompareCase, &CompareCase) -> bool,
+) -> Option<String> {
+    let [server, client] = of_sides(document, false, is_such)?;
+    Some(format!("{what}: without it, the server takes {server} as much CPU time, and the client {client}."))
+}
+
 /// The cheapest server of a full handshake with each key, and how many times as much the next stack's takes.
 pub(crate) fn cheapest_servers(document: &CompareDocument) -> impl Iterator<Item = String> {
     let of_key = |key: &str| Some(format!("{key}: the cheapest server is {}.", cheapest_server(document, key)?));

@@ -6,7 +6,7 @@ pub(super) mod words;
 use reprise_model::document::{
     CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
 };
-use reprise_model::{Kind, PskMode};
+use reprise_model::{KeyPairs, Kind, PskMode, ServerChain};
 
 use self::words::{change, psk_ke, words};
 use super::conditions::conditions;
@@ -23,6 +23,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(charts::costs(document).map(Block::Chart));
         blocks.extend([Block::Table(costs(document)), Block::Aside(legend(document))]);
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
+        blocks.extend(about_preparation(document));
     }
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
@@ -71,6 +72,28 @@ fn about_requests(bytes: u64) -> Block {
     ))
 }
 
+/// What keys that were made ahead or are reused, and certificates that are known, mean: each where there is a row of it.
+fn about_preparation(document: &CompareDocument) -> Vec<Block> {
+    let is_there = |is_it: fn(&CompareRow) -> bool| document.rows.iter().any(is_it);
+    let words = [
+        (is_there(|row| row.case.key_pairs == KeyPairs::Ahead), Block::Aside(AHEAD.to_owned())),
+        (is_there(|row| row.case.key_pairs == KeyPairs::Reused), Block::warning(REUSED)),
+        (is_there(|row| row.case.chain != ServerChain::One), Block::Aside(CHAINS.to_owned())),
+    ];
+    words.into_iter().filter(|(is_there, _)| *is_there).map(|(_, block)| block).collect()
+}
+
+const AHEAD: &str = "keys ahead: the server's ephemeral key pair is made before the client's first byte, and used once. The work is \
+    moved, not saved: the column ahead has its CPU time, which is in no other figure. wolfSSL keeps the pair in the connection's object, which is \
+    made ahead too.";
+
+const REUSED: &str = "keys reused: one ephemeral key pair serves all connections, here for comparison alone. While its private key exists, \
+    whoever learns it reads all of them: they have no forward secrecy (RFC 9846 appendix C.4)";
+
+const CHAINS: &str = "chain of 2, of 3: certificates that the server sends, all with the leaf's kind of key; else 1. issuer stored: the leaf of a \
+    chain of 2 alone is sent, and the client trusts its issuer as it does the root. chain cached: a chain of 2 that the client has \
+    verified before, so that it verifies the signature of the handshake alone.";
+
 const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data, p external \
     PSK, pk the same without a key exchange; 2 and 3 for TLS 1.2 and \
     1.3; – unsupported; ✗ fails.";
@@ -102,9 +125,13 @@ const TWO_PROCESSES: &str = "Ratios of wall, TLS 1.2 by TLS 1.3: below 1, TLS 1.
 const OF_SERVERS: &str = "Ratios of the servers' CPU time, each with its own client, in TLS 1.2: above 1, the second is cheaper. What was published is \
     time on a 133 MHz CPU whose registers have 32 bits, without assembler for it.";
 
+const OF_PAIRS_AHEAD: &str = "Ratios of both sides' CPU time under TLS 1.3, fresh by ahead: above 1, ahead is cheaper. What was published is time \
+    on a clock of client and server on one computer, where the server makes the pair while the client makes its own.";
+
 fn of_claims(document: &CompareDocument) -> &'static str {
     match document.over {
         _ if document.scenario == "stacks" => OF_SERVERS,
+        _ if document.scenario == "pregenerate" => OF_PAIRS_AHEAD,
         CompareOver::Memory => ONE_THREAD,
         CompareOver::Loopback => TWO_PROCESSES,
     }
@@ -168,6 +195,8 @@ fn costs(document: &CompareDocument) -> Table {
         .medians("wall", unit, |row| row.wall_ns.as_ref())
         .medians("ready", unit, |row| row.ready_ns.as_ref())
         .figures("bytes", "", |row| Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0)))
+        .dispensable(1)
+        .figures("ahead", "µs", |row| row.ahead_ns.map(|ns| Figure::plain(format!("{:.1}", ns as f64 / 1e3))))
         .dispensable(1)
         .figures("harness", "µs", |row| harness(document, row))
         .dispensable(1);
