@@ -119,7 +119,8 @@ typedef struct {
     reprise_text psk_identity;
     const uint8_t *psk_key;
     size_t psk_key_length;
-    /* A server's: REPRISE_KEYS_…. Only where the capabilities say so; read it where size reaches so far. */
+    /* A server's: REPRISE_KEYS_…. Only where the capabilities say so; read it where size reaches so far. Where a version or a group has it
+     * not, REPRISE_UNSUPPORTED, and error_text says why. */
     int32_t key_pairs;
 } reprise_options;
 

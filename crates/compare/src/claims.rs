@@ -11,7 +11,7 @@ use reprise_model::{Kind, Level, PskMode};
 
 use crate::case::Key;
 
-pub(crate) use ahead::of_pairs_ahead;
+pub(crate) use ahead::{NOT_DECIDED, of_pairs_ahead};
 pub(crate) use levels::{of_levels, shown};
 pub(crate) use servers::{ServerTime, of_servers};
 pub(crate) use versions::of_versions;

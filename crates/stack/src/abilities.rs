@@ -113,7 +113,7 @@ impl Abilities {
             (
                 is_server && options.key_pairs == KeyPairs::Reused,
                 Ability::KeysReused,
-                "call that lets a server use one key pair for several connections",
+                "call, in this build, that lets a server use one key pair for several connections",
             ),
             (
                 !is_server && options.remembers_chains,

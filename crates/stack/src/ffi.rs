@@ -263,6 +263,7 @@ impl RawContext {
         let server_name = std::ffi::CString::new(options.server_name)
             .map_err(|_| StackError::refused("context_new", "the server's name holds a zero"))?;
         let asked = not_all_of(options);
+        let key_pairs = options.key_pairs;
         let options = CContextOptions {
             size: size_of::<CContextOptions>(),
             side: i32::from(options.side == Side::Server),
@@ -300,7 +301,9 @@ impl RawContext {
         // SAFETY: everything that the options point to lives until the call returns, and is only read.
         let returned = unsafe { (table.context_new)(&raw const options, &raw mut made) };
         if returned as isize == UNSUPPORTED {
-            return Err(StackError::unsupported(asked));
+            // A plugin that can do it in another version or group says why not in this one.
+            let why = Some(table.said("", returned as isize)).filter(|_| key_pairs != KeyPairs::Fresh);
+            return Err(StackError::unsupported(why.unwrap_or(asked)));
         }
         let context = table.made("context_new", returned, made)?;
         Ok(Rc::new(Self { table, context }))
@@ -353,13 +356,7 @@ impl Drop for RawContext {
 fn not_all_of(options: &Options<'_>) -> String {
     let suites = options.suites.iter().map(|&suite| CipherSuite(suite).to_string());
     let all: Vec<String> = suites.chain(options.groups.iter().map(|&group| NamedGroup(group).to_string())).collect();
-    let key_pairs = match options.key_pairs {
-        _ if options.side == Side::Client => "",
-        KeyPairs::Fresh => "",
-        KeyPairs::Ahead => " with key pairs made ahead",
-        KeyPairs::Reused => " with one key pair for all connections",
-    };
-    format!("it does not take {}{key_pairs}", all.join(" with "))
+    format!("it does not take {}", all.join(" with "))
 }
 
 /// IANA's number of a version.

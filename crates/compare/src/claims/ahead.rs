@@ -6,6 +6,9 @@ use reprise_model::{KeyPairs, Kind, Version};
 use super::versions::verdict;
 use super::{Claim, OF_PAIRS_AHEAD, PairsAhead};
 
+/// The verdict where a stack cannot do what was measured.
+pub(crate) const NOT_DECIDED: &str = "not decided";
+
 /// Each claim with each pair of stacks: what it measured, or why it has no figure. The client's generation and everything else
 /// are in the ratio too, as in what was published.
 pub(crate) fn of_pairs_ahead(ratios: &[CompareRatio], skipped: &[CompareSkipped]) -> Vec<CompareClaim> {
@@ -62,7 +65,7 @@ fn about(claim: &Claim<PairsAhead>, [client, server]: [&String; 2], case: &Compa
         published: Some(claim.decided_by.ratio),
         measured: None,
         ci95: None,
-        verdict: "not decided".to_owned(),
+        verdict: NOT_DECIDED.to_owned(),
         why: None,
     }
 }

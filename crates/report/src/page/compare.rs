@@ -197,7 +197,6 @@ fn costs(document: &CompareDocument) -> Table {
         .figures("bytes", "", |row| Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0)))
         .dispensable(1)
         .figures("ahead", "µs", |row| row.ahead_ns.map(|ns| Figure::plain(format!("{:.1}", ns as f64 / 1e3))))
-        .dispensable(1)
         .figures("harness", "µs", |row| harness(document, row))
         .dispensable(1);
     let rows = rows.noted(|row| (others(row) > 0).then(|| format!("{} of another kind", others(row))));

@@ -21,15 +21,15 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
 fn prepared(case: &CompareCase) -> String {
     let chain = match case.chain {
         ServerChain::One => "",
-        ServerChain::Two => ", chain of 2",
-        ServerChain::Three => ", chain of 3",
-        ServerChain::Stored => ", issuer stored",
-        ServerChain::Cached => ", chain cached",
+        ServerChain::Two => " chain of 2",
+        ServerChain::Three => " chain of 3",
+        ServerChain::Stored => " issuer stored",
+        ServerChain::Cached => " chain cached",
     };
     let pairs = match case.key_pairs {
         KeyPairs::Fresh => "",
-        KeyPairs::Ahead => ", keys ahead",
-        KeyPairs::Reused => ", keys reused",
+        KeyPairs::Ahead => " keys ahead",
+        KeyPairs::Reused => " keys reused",
     };
     format!("{chain}{pairs}")
 }
