@@ -54,6 +54,10 @@ enum { REPRISE_CLIENT = 0, REPRISE_SERVER = 1 };
  * NewSessionTicket), or not at all. A client asks for what it is told, and for nothing else. */
 enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICKET = 2 };
 
+/* Where a server's ephemeral key pair comes from: it is made in the handshake, or by pregenerate and used once, or it is that of all
+ * connections of the context. */
+enum { REPRISE_KEYS_FRESH = 0, REPRISE_KEYS_AHEAD = 1, REPRISE_KEYS_REUSED = 2 };
+
 /* What can be done: bits of reprise_stack.capabilities. */
 #define REPRISE_CAN_CLIENT (1u << 0)
 #define REPRISE_CAN_SERVER (1u << 1)
@@ -66,6 +70,8 @@ enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICK
 #define REPRISE_CAN_PSK_KE (1u << 8) /* use a PSK of TLS 1.3, from a ticket or external, without a key exchange */
 #define REPRISE_CAN_EARLY_DATA (1u << 9) /* early_write and early_read */
 #define REPRISE_CAN_PSK (1u << 10) /* psk_identity; which suites and modes it has, context_new says */
+#define REPRISE_CAN_KEYS_AHEAD (1u << 13) /* key_pairs and pregenerate */
+#define REPRISE_CAN_KEYS_REUSED (1u << 14) /* key_pairs */
 #define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
@@ -113,6 +119,9 @@ typedef struct {
     reprise_text psk_identity;
     const uint8_t *psk_key;
     size_t psk_key_length;
+    /* A server's: REPRISE_KEYS_…. Only where the capabilities say so; read it where size reaches so far. Where a version or a group has it
+     * not, REPRISE_UNSUPPORTED, and error_text says why. */
+    int32_t key_pairs;
 } reprise_options;
 
 /* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */
@@ -185,6 +194,9 @@ typedef struct {
     ptrdiff_t (*early_read)(reprise_connection *connection, size_t capacity, uint8_t *out);
     /* May be NULL: bytes of the generator that keys are made by. */
     int (*random)(size_t length, uint8_t *out);
+    /* May be NULL. Of a context with REPRISE_KEYS_AHEAD: makes key pairs for so many more connections. Each connection uses one;
+     * connection_new fails where there is none left. */
+    int (*pregenerate)(reprise_context *context, size_t count);
 } reprise_stack;
 
 typedef const reprise_stack *(*reprise_stack_function)(void);
@@ -200,6 +212,10 @@ const reprise_stack *reprise_stack_v1(void);
 #ifndef REPRISE_RANDOM
 #define REPRISE_RANDOM NULL
 #endif
+/* The same of this one. */
+#ifndef REPRISE_PREGENERATE
+#define REPRISE_PREGENERATE NULL
+#endif
 #define REPRISE_STACK_TABLE(name_, version_, capabilities_) \
     REPRISE_STACK_TABLE_WITH(name_, version_, capabilities_, NULL, NULL)
 /* The same with early_write and early_read. */
@@ -210,8 +226,9 @@ const reprise_stack *reprise_stack_v1(void);
                                       init, context_new, context_free, connection_new, connection_free, feed, take,        \
                                       handshake, read_data, write_data, close_connection, facts, session_take,             \
                                       session_free, session_export, session_import, error_text, early_write_,              \
-                                      early_read_, NULL};                                                                  \
+                                      early_read_, NULL, NULL};                                                            \
         table.random = REPRISE_RANDOM;                                                                                     \
+        table.pregenerate = REPRISE_PREGENERATE;                                                                           \
         table.version = version_;                                                                                          \
         return &table;                                                                                                     \
     }

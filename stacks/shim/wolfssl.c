@@ -9,6 +9,7 @@
 #include <wolfssl/version.h>
 #include <wolfssl/wolfcrypt/dh.h>
 
+#define REPRISE_PREGENERATE pregenerate
 #include "memory.h"
 
 REPRISE_SESSION_IS_BYTES
@@ -21,6 +22,9 @@ struct reprise_context {
     char *server_name;
     external_psk psk;
     const char *psk_suite; /* of TLS 1.3 */
+    int is_ahead; /* a server's connections come from here, each with its key pair: wolfSSL keeps it in them */
+    WOLFSSL **ready;
+    size_t ready_length;
 };
 
 struct reprise_connection {
@@ -31,6 +35,7 @@ struct reprise_connection {
 };
 
 static __thread int last_error;
+static __thread const char *refusal; /* why key pairs do not come as the options say */
 
 static int failed(const reprise_connection *connection, int result)
 {
@@ -141,20 +146,36 @@ static int use_psk(reprise_context *context, const reprise_options *options)
 static void context_free(reprise_context *context)
 {
     if (!context) return;
+    while (context->ready_length) wolfSSL_free(context->ready[--context->ready_length]);
+    free(context->ready);
     wolfSSL_CTX_free(context->ssl);
     psk_free(&context->psk);
     free(context->server_name);
     free(context);
 }
 
+static const char *why_no_key_pairs(int key_pairs, const reprise_options *options)
+{
+    if (key_pairs == REPRISE_KEYS_FRESH) return NULL;
+    if (key_pairs == REPRISE_KEYS_REUSED) return "wolfSSL_CTX_set_ephemeral_key is in few builds";
+    if (options->version != 0x0304) return "a server's wolfSSL_UseKeyShare is of TLS 1.3 alone";
+    if (!options->groups_length) return "the group is to be known ahead";
+    /* TLSX_KeyShare_GenDhKey frees what TLSX_KeyShare_Establish looks for: the handshake would make another pair. */
+    if (options->groups[0] >= WOLFSSL_FFDHE_2048) return "wolfSSL 5 discards a DH key pair of wolfSSL_UseKeyShare, and makes another";
+    return NULL;
+}
+
 static int context_new(const reprise_options *options, reprise_context **out)
 {
     int is_server = options->side == REPRISE_SERVER, is_13 = options->version == 0x0304, result = REPRISE_UNSUPPORTED;
     int by_ticket = options->sessions == REPRISE_SESSIONS_TICKET;
+    int key_pairs = is_server && REPRISE_HAS(options, key_pairs) ? options->key_pairs : REPRISE_KEYS_FRESH;
     if (options->sessions == REPRISE_SESSIONS_ID && is_13) return REPRISE_UNSUPPORTED;
+    if ((refusal = why_no_key_pairs(key_pairs, options))) return REPRISE_UNSUPPORTED;
     reprise_context *context = calloc(1, sizeof *context);
     if (!context) return REPRISE_NO_MEMORY;
     context->is_server = is_server;
+    context->is_ahead = key_pairs == REPRISE_KEYS_AHEAD;
     context->sessions = options->sessions;
     context->version = options->version;
     context->ssl = wolfSSL_CTX_new(is_13 ? (is_server ? wolfTLSv1_3_server_method() : wolfTLSv1_3_client_method())
@@ -197,17 +218,41 @@ static void connection_free(reprise_connection *connection)
     free(connection);
 }
 
+static WOLFSSL *ssl_new(const reprise_context *context)
+{
+    WOLFSSL *ssl = wolfSSL_new(context->ssl);
+    int is_13 = ssl && context->version == 0x0304 && context->groups_length;
+    if (is_13 && wolfSSL_set_groups(ssl, (int *)context->groups, context->groups_length) != WOLFSSL_SUCCESS) return wolfSSL_free(ssl), NULL;
+    return ssl;
+}
+
+/* After a connection was accepted and before its ClientHello comes, as wolfSSL describes it: "TLS 1.3 Performance Part 4". */
+static int pregenerate(reprise_context *context, size_t count)
+{
+    if (!context->is_ahead) return REPRISE_UNSUPPORTED;
+    WOLFSSL **ready = realloc(context->ready, (context->ready_length + count) * sizeof *ready);
+    if (!ready) return count ? REPRISE_NO_MEMORY : REPRISE_OK;
+    context->ready = ready;
+    for (; count; count--) {
+        WOLFSSL *ssl = ssl_new(context);
+        if (!ssl) return REPRISE_NO_MEMORY;
+        if (wolfSSL_UseKeyShare(ssl, (word16)context->groups[0]) != WOLFSSL_SUCCESS) return wolfSSL_free(ssl), REPRISE_FAILED;
+        context->ready[context->ready_length++] = ssl;
+    }
+    return REPRISE_OK;
+}
+
 static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
 {
     reprise_connection *connection = calloc(1, sizeof *connection);
     if (!connection) return REPRISE_NO_MEMORY;
     connection->context = context;
-    WOLFSSL *ssl = connection->ssl = wolfSSL_new(context->ssl);
+    if (!context->is_ahead) connection->ssl = ssl_new(context);
+    else if (context->ready_length) connection->ssl = context->ready[--context->ready_length];
+    WOLFSSL *ssl = connection->ssl;
     if (!ssl) goto failed;
     wolfSSL_SetIOReadCtx(ssl, connection);
     wolfSSL_SetIOWriteCtx(ssl, connection);
-    if (context->version == 0x0304 && context->groups_length
-        && wolfSSL_set_groups(ssl, context->groups, context->groups_length) != WOLFSSL_SUCCESS) goto failed;
     if (!context->is_server) {
         if (context->version == 0x0304 && context->groups_length && wolfSSL_UseKeyShare(ssl, context->groups[0]) != WOLFSSL_SUCCESS) goto failed;
         if (context->server_name
@@ -284,9 +329,9 @@ static int session_take(reprise_connection *connection, reprise_session **out)
     return result;
 }
 
-REPRISE_ERROR_TEXT(if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text))
+REPRISE_ERROR_TEXT(if (refusal) snprintf(text, sizeof text, "%s", refusal); else if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text))
 
 REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
                         | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
-                        | PSK_CAPABILITY)
+                        | REPRISE_CAN_KEYS_AHEAD | PSK_CAPABILITY)

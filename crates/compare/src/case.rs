@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use reprise_lab::KeyKind;
-use reprise_model::{Kind, PskMode, Version};
+use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +120,10 @@ pub struct Case {
     pub request: bool,
     /// The data whose transfer is measured in place of the handshake.
     pub bulk: Option<Bulk>,
+    /// Where the server's ephemeral key pair comes from.
+    pub key_pairs: KeyPairs,
+    /// The server's certificates, and what the client knows of them before.
+    pub chain: ServerChain,
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
@@ -155,13 +159,35 @@ impl Case {
     /// Nothing but a handshake of one side that is authenticated.
     fn plain(version: Version, kind: Kind, key: Key, group: NamedGroup, suite: CipherSuite) -> Self {
         let (group, suite) = (group.0, suite.0);
-        Self { version, kind, key, group, suite, mutual: false, psk_ke: false, request: false, bulk: None }
+        Self {
+            version,
+            kind,
+            key,
+            group,
+            suite,
+            mutual: false,
+            psk_ke: false,
+            request: false,
+            bulk: None,
+            key_pairs: KeyPairs::Fresh,
+            chain: ServerChain::One,
+        }
     }
 
     /// The same with a ticket or an external PSK that is used without a key exchange; `None` where the protocol has no such handshake.
     pub fn without_key_exchange(self) -> Option<Self> {
         let has_modes = self.version == Version::Tls13 && matches!(self.kind, Kind::Ticket | Kind::Psk);
         has_modes.then_some(Self { psk_ke: true, ..self })
+    }
+
+    /// The same with key pairs of the server that come from elsewhere.
+    pub(crate) fn with_key_pairs(self, key_pairs: KeyPairs) -> Self {
+        Self { key_pairs, ..self }
+    }
+
+    /// The same with other certificates of the server.
+    pub(crate) fn with_chain(self, chain: ServerChain) -> Self {
+        Self { chain, ..self }
     }
 
     /// Whether it has a key exchange; a session that is resumed under TLS 1.2 has none.
@@ -242,10 +268,12 @@ impl fmt::Display for Case {
         if let Some(bulk) = self.bulk {
             return write!(f, "{} {}, {bulk}", self.version, self.suite());
         }
+        let pairs = if self.key_pairs == KeyPairs::Fresh { String::new() } else { format!(", keys {}", self.key_pairs) };
+        let chain = if self.chain == ServerChain::One { String::new() } else { format!(", chain {}", self.chain) };
         if self.kind == Kind::Psk {
-            return write!(f, "{} psk{psk_ke}, {}, {}", self.version, self.group_name(), self.suite());
+            return write!(f, "{} psk{psk_ke}, {}, {}{pairs}", self.version, self.group_name(), self.suite());
         }
-        write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}", self.version, self.kind, self.key, self.group())
+        write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}{pairs}{chain}", self.version, self.kind, self.key, self.group())
     }
 }
 

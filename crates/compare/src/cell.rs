@@ -1,6 +1,6 @@
 //! A case that is made ready, and what its connections are made over.
 
-use reprise_model::{Kind, Nanos, PskMode, Version};
+use reprise_model::{KeyPairs, Kind, Nanos, PskMode, ServerChain, Version};
 use reprise_stack::{Account, Context, ExternalPsk, KeptBy, Options, Pem, Session, SessionMode, Side, Stack};
 use rustls_pki_types::UnixTime;
 
@@ -9,6 +9,7 @@ use crate::clock::CpuClock;
 use crate::keys::{Certificates, PSK_IDENTITY, SERVER_NAME};
 use crate::message::{Batch, Failed, FailureKind};
 use crate::pair::{Connected, Pair, Says};
+use crate::shares::Shares;
 use crate::witness::WireFacts;
 
 /// What connections are made over, one after the other.
@@ -29,6 +30,8 @@ pub(crate) struct Cell<T = Pair> {
     pub(crate) transport: T,
     pub(crate) contexts: Vec<Box<dyn Context>>,
     pub(crate) session: Option<Session>,
+    /// What the server's key share ended in on the wire, where it matters whether it comes again.
+    pub(crate) shares: Shares,
 }
 
 /// How long a case is warmed up, at most this many connections.
@@ -59,7 +62,7 @@ impl Cell {
         let client = side_context(client, Side::Client, of_client, certificates)?;
         let server = side_context(server, Side::Server, case, certificates)?;
         let transport = Pair::new(client.endpoint(), server.endpoint());
-        Ok(Self { case, transport, contexts: vec![client, server], session: None })
+        Ok(Self { case, transport, contexts: vec![client, server], session: None, shares: Shares::default() })
     }
 
     /// Warms up: what one connection costs both sides then, or one transfer of data, and its bytes.
@@ -77,10 +80,14 @@ impl Cell {
             return self.transfer(bulk, connections);
         }
         if connections > 1 {
+            self.pregenerate(1)?;
             self.connect()?;
         }
         let mut batch = Batch::default();
         let clock = self.transport.clock();
+        let mut ahead = Nanos(0);
+        clock.time(&mut ahead, || self.pregenerate(connections))?;
+        batch.ahead_ns = ahead.0;
         let (mut thread, mut turns) = (Nanos(0), 0);
         for _ in 0..connections {
             let connected = clock.time(&mut thread, || self.connect())?;
@@ -121,14 +128,23 @@ impl<T: Transport> Cell<T> {
         Ok(connected)
     }
 
-    fn check(&self, made: &Connected, resumes: bool) -> Result<(), Failed> {
-        made.observed.map_or(Ok(()), |seen| check(self.case, seen, made.accounts, resumes))
+    fn check(&mut self, made: &Connected, resumes: bool) -> Result<(), Failed> {
+        let Some(seen) = made.observed else { return Ok(()) };
+        check(self.case, seen, made.accounts, resumes)?;
+        seen.server_share.map_or(Ok(()), |share| self.shares.check(self.case.key_pairs, share))
+    }
+
+    /// Makes key pairs for so many connections, where the case has them made ahead.
+    fn pregenerate(&self, connections: u32) -> Result<(), Failed> {
+        let Some(server) = self.contexts.get(1).filter(|_| self.case.key_pairs == KeyPairs::Ahead) else { return Ok(()) };
+        Ok(server.pregenerate(connections as usize)?)
     }
 
     /// Connections until they are warm: what one costs both sides then, and the last.
     pub(crate) fn warm_up(&mut self) -> Result<(Nanos, Connected), Failed> {
         let (mut spent, mut count) = (Nanos(0), 0);
         loop {
+            self.pregenerate(1)?;
             let connected = self.connect()?;
             if let Some(kind) = connected.kind().filter(|kind| *kind != self.case.kind) {
                 return Err(Failed::because(format!("{} was asked for, {kind} observed", self.case.kind)));
@@ -260,6 +276,8 @@ fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, group
         psk,
         psk_mode: if case.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe },
         max_early_data: if case.kind == Kind::Early { MAX_EARLY_DATA } else { 0 },
+        key_pairs: if side == Side::Server { case.key_pairs } else { KeyPairs::Fresh },
+        remembers_chains: side == Side::Client && case.chain == ServerChain::Cached,
         date: UnixTime::now(),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 
+use reprise_model::KeyPairs;
 use reprise_stack::{Side, Stack};
 
 use serde::Serialize;
@@ -13,6 +14,7 @@ use crate::cell::{Cell, Transport, side_context};
 use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
 use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
+use crate::shares::Shares;
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
 
@@ -124,12 +126,17 @@ impl Child {
         if case.bulk.is_some() {
             return Err(Failed::unsupported("data in bulk is measured over memory alone"));
         }
+        if case.key_pairs == KeyPairs::Ahead {
+            // Its server serves without a pause in which pairs could be made.
+            return Err(Failed::unsupported("over loopback, no key pairs are made ahead: measure it over memory"));
+        }
         let (at, which) = if side.is_client { (&side.job.client, Side::Client) } else { (&side.job.server, Side::Server) };
         let stack = self.stack(at)?;
         let context = side_context(&*stack, which, case, &side.job.certificates)?;
         let setup = Setup { context, case, patience: side.patience, witnesses: side.witnesses };
         let (prepared, clock) = if side.is_client {
-            let cell = Cell { case, transport: Dialer::new(setup), contexts: Vec::new(), session: None };
+            let cell =
+                Cell { case, transport: Dialer::new(setup), contexts: Vec::new(), session: None, shares: Shares::default() };
             let clock = cell.transport.clock();
             (Prepared::Client(Box::new(cell)), clock)
         } else {

@@ -4,7 +4,7 @@ use reprise_model::document::{
     CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
     CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics, Traffic,
 };
-use reprise_model::{Bytes, KindCounts};
+use reprise_model::{Bytes, KeyPairs, KindCounts};
 
 use crate::bulk::{Bulk, without_aes_instructions};
 use crate::callgrind::Callgrind;
@@ -50,6 +50,7 @@ pub fn compare(
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
     document.ratios = measured.ratios(comparison);
     document.claims = claims::of_versions(&document.ratios, comparison.over);
+    document.claims.extend(claims::of_pairs_ahead(&document.ratios, &measured.skipped));
     document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
     document.claims.extend(claims::of_hardware(&document.ratios));
     document.conclusion = conclusion(&comparison.scenario, &document);
@@ -165,6 +166,8 @@ struct Cell<'a> {
     samples: CompareSamples,
     instructions: Option<CompareInstructions>,
     threads: CompareThreads,
+    /// CPU time of key pairs that were made ahead of all these connections.
+    ahead_ns: u64,
     job: Job,
     is_lost: bool,
 }
@@ -197,7 +200,7 @@ impl<'a> Measured<'a> {
                     return measured;
                 }
                 audience.proceeded((index * comparison.cases.len() + place) as u64, planned);
-                let Some(certificates) = comparison.keys.of(case.key) else { continue };
+                let Some(certificates) = comparison.keys.of(case.key, case.chain) else { continue };
                 let of_case = if case.bulk.is_some_and(|bulk| !bulk.hardware) {
                     let begin = || measured.begin_without_hardware(comparison, (client, server), launcher);
                     without_hardware.get_or_insert_with(begin).clone()
@@ -258,6 +261,7 @@ impl<'a> Measured<'a> {
             samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
             instructions: earlier.and_then(|row| row.instructions),
             threads: earlier.and_then(|row| row.threads).unwrap_or_default(),
+            ahead_ns: earlier.and_then(|row| Some(row.ahead_ns? * row.kinds.total())).unwrap_or_default(),
             job,
             is_lost: false,
         });
@@ -344,6 +348,7 @@ impl Cell<'_> {
         let batch = children.run(self.number, connections)?;
         let threads = CompareThreads { thread_ns: batch.thread_ns, charged_ns: batch.charged_ns };
         self.threads += threads;
+        self.ahead_ns += batch.ahead_ns;
         for &(kind, count) in &batch.kinds {
             (0..count).for_each(|_| self.kinds.add(kind));
         }
@@ -375,6 +380,7 @@ impl Cell<'_> {
             bytes: self.bytes,
             threads: (self.threads.thread_ns > 0).then_some(self.threads),
             samples: self.samples.clone(),
+            ahead_ns: (self.case.key_pairs == KeyPairs::Ahead).then(|| self.ahead_ns / self.kinds.total().max(1)),
         })
     }
 }
@@ -402,6 +408,8 @@ impl Case {
             psk_mode: self.psk_mode(),
             bulk: self.bulk.map(Bulk::document),
             request: if self.request { REQUEST.len() as u64 } else { 0 },
+            key_pairs: self.key_pairs,
+            chain: self.chain,
         }
     }
 }

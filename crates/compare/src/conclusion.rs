@@ -5,6 +5,7 @@ use reprise_model::document::{
 };
 use reprise_model::{Kind, PskMode, Version};
 
+use crate::claims::NOT_DECIDED;
 use crate::scenario::Scenario;
 
 /// The scenario's own sentences, the most important first, and what became of what was published.
@@ -20,8 +21,12 @@ fn of_claims(claims: &[CompareClaim]) -> Option<String> {
     let mut texts: Vec<&str> = claims.iter().map(|claim| claim.claim.as_str()).collect();
     texts.dedup();
     let verdicts = |text: &str| -> Vec<&str> {
-        claims.iter().filter(|claim| claim.claim == text).map(|claim| claim.verdict.as_str()).collect()
+        let of_it = claims.iter().filter(|claim| claim.claim == text && claim.verdict != NOT_DECIDED);
+        of_it.map(|claim| claim.verdict.as_str()).collect()
     };
+    let all_texts = texts.len();
+    texts.retain(|text| !verdicts(text).is_empty());
+    let undecided = all_texts - texts.len();
     let all = |verdict: &'static str| {
         texts.iter().filter(move |text| verdicts(text).iter().all(|it| *it == verdict)).copied().collect::<Vec<&str>>()
     };
@@ -30,8 +35,11 @@ fn of_claims(claims: &[CompareClaim]) -> Option<String> {
     let quoted = |texts: &[&str]| texts.iter().map(|it| format!("\u{201c}{it}\u{201d}")).collect::<Vec<_>>().join(", ");
     let named = |what: &str, texts: &[&str]| (!texts.is_empty()).then(|| format!("{what} {}", quoted(texts)));
     let open = (open > 0).then(|| format!("it depends on the stack, or takes more samples to tell, for {open} more"));
-    let parts: Vec<String> =
-        [named("it is so here that", &hold), named("it is not so that", &do_not), open].into_iter().flatten().collect();
+    let undecided = (undecided > 0).then(|| format!("none of these stacks can decide {undecided} more"));
+    let parts: Vec<String> = [named("it is so here that", &hold), named("it is not so that", &do_not), open, undecided]
+        .into_iter()
+        .flatten()
+        .collect();
     (!parts.is_empty()).then(|| format!("Held against what was published, {}.", parts.join("; ")))
 }
 
@@ -47,7 +55,8 @@ impl Times {
     fn of(document: &CompareDocument, ratio: &CompareRatio) -> Option<Self> {
         let mut stacks = stack_pair(&ratio.client, &ratio.server);
         if keys(document).len() > 1 {
-            stacks += &format!(", {}", ratio.from.key);
+            let by = if ratio.from.kind == Kind::Psk { Kind::Psk.name() } else { &ratio.from.key };
+            stacks += &format!(", {by}");
         }
         Some(Self { median: ratio.median, ci95: ratio.ci95?, stacks })
     }
@@ -123,6 +132,16 @@ pub(crate) fn times_as_much(
 
 fn takes(what: &str, [server, client]: [String; 2]) -> String {
     format!("{what} takes the server {server} as much CPU time, and the client {client}.")
+}
+
+/// How many times as much a handshake takes without something that the second has.
+pub(crate) fn saves(
+    document: &CompareDocument,
+    what: &str,
+    is_such: impl Fn(&CompareCase, &CompareCase) -> bool,
+) -> Option<String> {
+    let [server, client] = of_sides(document, false, is_such)?;
+    Some(format!("{what}: without it, the server takes {server} as much CPU time, and the client {client}."))
 }
 
 /// The cheapest server of a full handshake with each key, and how many times as much the next stack's takes.

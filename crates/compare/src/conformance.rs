@@ -1,7 +1,7 @@
 //! Whether a stack keeps the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing.
 
 use reprise_lab::KeyKind;
-use reprise_model::{Kind, Version};
+use reprise_model::{Kind, ServerChain, Version};
 use reprise_stack::{Session, Stack, built_in};
 use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Check {
 /// # Errors
 /// Where the child ends or does not answer: the check that did it is unknown then.
 pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
-    let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
+    let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key, ServerChain::One)?.clone()))).collect();
     Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys })
 }
 

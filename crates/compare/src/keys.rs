@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use reprise_lab::{Authority, Identity, KeyKind, LabError, ServerSpec, rsa_1024_server};
+use reprise_model::ServerChain;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -26,6 +27,14 @@ pub(crate) struct Certificates {
     pub(crate) psk: Vec<u8>,
 }
 
+impl Certificates {
+    /// With these authorities in the server's chain, the leaf's issuer first.
+    fn sending<const N: usize>(mut self, authorities: [Authority; N]) -> Self {
+        authorities.iter().for_each(|authority| self.server_chain += &authority.pem());
+        self
+    }
+}
+
 /// Why there is no certificate with a key.
 #[derive(Debug, Error)]
 #[error("no certificate with the key {key}: {source}")]
@@ -37,29 +46,29 @@ pub struct KeyError {
 }
 
 /// Certificates of each key that was asked for.
-pub struct Keys(BTreeMap<Key, Certificates>);
+pub struct Keys(BTreeMap<(Key, ServerChain), Certificates>);
 
 impl Keys {
     /// Makes them. Each chain is of its key alone: the root signs by the same kind.
     ///
     /// # Errors
     /// Where the lab cannot make one.
-    pub fn make(keys: impl IntoIterator<Item = Key>) -> Result<Self, KeyError> {
+    pub fn make(keys: impl IntoIterator<Item = (Key, ServerChain)>) -> Result<Self, KeyError> {
         let mut made = BTreeMap::new();
-        for key in keys {
-            if let std::collections::btree_map::Entry::Vacant(place) = made.entry(key) {
-                place.insert(make(key).map_err(|source| KeyError { key, source })?);
+        for (key, chain) in keys {
+            if let std::collections::btree_map::Entry::Vacant(place) = made.entry((key, chain)) {
+                place.insert(make(key, chain).map_err(|source| KeyError { key, source })?);
             }
         }
         Ok(Self(made))
     }
 
-    pub(crate) fn of(&self, key: Key) -> Option<&Certificates> {
-        self.0.get(&key)
+    pub(crate) fn of(&self, key: Key, chain: ServerChain) -> Option<&Certificates> {
+        self.0.get(&(key, chain))
     }
 }
 
-fn make(key: Key) -> Result<Certificates, LabError> {
+fn make(key: Key, chain: ServerChain) -> Result<Certificates, LabError> {
     const PSK: [u8; 32] = [0x5a; 32];
     let of = |root: String, server: &Identity, client: Option<&Identity>| Certificates {
         root,
@@ -80,9 +89,28 @@ fn make(key: Key) -> Result<Certificates, LabError> {
             // Many verifiers take no root of Ed25519.
             let root = if kind == KeyKind::Ed25519 { KeyKind::P256 } else { kind };
             let authority = Authority::with_key(root)?;
-            let server = authority.server(&ServerSpec::new(kind))?;
             let client = authority.client_with_key("client.test", kind)?;
-            Ok(of(authority.pem(), &server, Some(&client)))
+            let spec = ServerSpec::new(kind);
+            let of = |server: &Identity| of(authority.pem(), server, Some(&client));
+            // By the leaf's kind of key too: so a longer chain is more of the same.
+            let below = |authority: &Authority, number| authority.intermediate(number, root);
+            Ok(match chain {
+                ServerChain::One => of(&authority.server(&spec)?),
+                ServerChain::Two | ServerChain::Cached => {
+                    let issuer = below(&authority, 1)?;
+                    of(&issuer.server(&spec)?).sending([issuer])
+                }
+                ServerChain::Three => {
+                    let first = below(&authority, 1)?;
+                    let issuer = below(&first, 2)?;
+                    of(&issuer.server(&spec)?).sending([issuer, first])
+                }
+                ServerChain::Stored => {
+                    let issuer = below(&authority, 1)?;
+                    let made = of(&issuer.server(&spec)?);
+                    Certificates { root: made.root + &issuer.pem(), ..made }
+                }
+            })
         }
     }
 }

@@ -38,6 +38,7 @@ mod message;
 mod pair;
 mod resume;
 mod scenario;
+mod shares;
 mod stacks;
 mod witness;
 mod worker;

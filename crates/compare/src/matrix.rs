@@ -44,7 +44,7 @@ pub(crate) fn matrix(
                 cells.push(known.clone());
                 continue;
             }
-            let Some(certificates) = comparison.keys.of(case.key) else { continue };
+            let Some(certificates) = comparison.keys.of(case.key, case.chain) else { continue };
             let job = job(client.found, server.found, *case, certificates);
             let failed = worker.ask::<Ready>(&Request::Prepare(Box::new(job))).err();
             cells.push(CompareMatrixCell {

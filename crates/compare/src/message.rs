@@ -102,6 +102,8 @@ pub(crate) struct Batch {
     pub(crate) thread_ns: u64,
     /// Of it, what was charged to a side.
     pub(crate) charged_ns: u64,
+    /// CPU time of the server's key pairs that were made ahead, of all these connections.
+    pub(crate) ahead_ns: u64,
     /// Over loopback, the median of each connection's time on a clock, until both are complete and until the client is.
     pub(crate) on_a_clock: Option<OnAClock>,
     /// How many of each kind were observed.

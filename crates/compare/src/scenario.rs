@@ -3,6 +3,7 @@
 
 mod full;
 mod mutual;
+mod pregenerate;
 mod psk;
 mod resumption;
 mod stacks;
@@ -54,8 +55,15 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 6] =
-        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS, throughput::THROUGHPUT];
+    pub const ALL: [Self; 7] = [
+        resumption::RESUMPTION,
+        full::FULL,
+        mutual::MUTUAL,
+        psk::PSK,
+        pregenerate::PREGENERATE,
+        throughput::THROUGHPUT,
+        stacks::STACKS,
+    ];
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {

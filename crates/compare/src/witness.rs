@@ -27,6 +27,8 @@ pub struct WireFacts {
     pub retried: bool,
     /// TLS 1.2: whether the client sent a certificate; under TLS 1.3 nobody outside sees it.
     pub client_certificate: Option<bool>,
+    /// The last bytes of the server's ephemeral public key. `None` where there was none.
+    pub server_share: Option<u64>,
 }
 
 /// Reads along. It looks at nothing but what is in the clear.
@@ -42,6 +44,7 @@ pub(crate) struct Witness {
     hello_done: bool,
     client_certificate: bool,
     group: Option<NamedGroup>,
+    server_share: Option<u64>,
     /// Whether an encrypted record of the client's is shorter than any Finished.
     ends_early_data: bool,
 }
@@ -96,7 +99,10 @@ impl Witness {
             match what {
                 HandshakeType::SERVER_HELLO => self.server_hello(&body),
                 HandshakeType::CERTIFICATE => self.server_certificate = true,
-                HandshakeType::SERVER_KEY_EXCHANGE => self.group = group_of_tls12(&body, self.has_psk_suite()),
+                HandshakeType::SERVER_KEY_EXCHANGE => {
+                    self.group = group_of_tls12(&body, self.has_psk_suite());
+                    self.server_share = share_of_tls12(&body, self.has_psk_suite()).filter(|_| self.group.is_some());
+                }
                 HandshakeType::SERVER_HELLO_DONE => self.hello_done = true,
                 _ => {}
             }
@@ -141,6 +147,7 @@ impl Witness {
             psk_mode,
             retried: self.retried,
             client_certificate: (!is_tls13).then_some(self.client_certificate),
+            server_share: self.server_share,
         })
     }
 
@@ -187,6 +194,7 @@ impl Witness {
         let is_tls13 = selected.is_some_and(|selected| selected.selected_version == ProtocolVersion::TLS_1_3);
         let psk = find(ExtensionType::PRE_SHARED_KEY).and_then(|data| SelectedPsk::parse(data).ok());
         let share = find(ExtensionType::KEY_SHARE).and_then(|data| KeyShareServerHello::parse(data).ok());
+        self.server_share = share.as_ref().and_then(|share| end_of(share.server_share.key_exchange));
         self.chosen = Some(Chosen {
             version: if is_tls13 { Version::Tls13 } else { Version::Tls12 },
             suite: hello.cipher_suite,
@@ -211,6 +219,21 @@ fn group_of_tls12(body: &[u8], has_psk: bool) -> Option<NamedGroup> {
         return Some(ecdhe.group);
     }
     group_of_size(ServerKeyExchangeDhe::parse(body).ok()?.p.len())
+}
+
+/// Where there is a PSK it is not signed, and ends the message.
+fn share_of_tls12(body: &[u8], has_psk: bool) -> Option<u64> {
+    if has_psk {
+        return end_of(body);
+    }
+    match ServerKeyExchangeEcdhe::parse(body) {
+        Ok(ecdhe) => end_of(ecdhe.public),
+        Err(_) => end_of(ServerKeyExchangeDhe::parse(body).ok()?.public),
+    }
+}
+
+fn end_of(public: &[u8]) -> Option<u64> {
+    public.last_chunk().copied().map(u64::from_be_bytes)
 }
 
 /// The same behind the PSK's identity hint, and not signed (RFC 4279 §3, RFC 5489 §2); `None` where the hint is all.

@@ -143,13 +143,21 @@ impl Authority {
     fn intermediates(&self, count: usize) -> Result<Vec<Self>> {
         let mut line: Vec<Self> = Vec::with_capacity(count);
         for number in 1..=count {
-            let key = Zeroizing::new(KeyKind::P256.generate()?);
-            let mut params = authority_params(&format!("Reprise lab intermediate {number}"));
-            params.use_authority_key_identifier_extension = true;
-            let certificate = params.signed_by(&*key, &line.last().unwrap_or(self).issuer())?;
-            line.push(Self { certificate, params, key });
+            line.push(line.last().unwrap_or(self).intermediate(number, KeyKind::P256)?);
         }
         Ok(line)
+    }
+
+    /// An authority that this one has signed. The number is in its name. What it issues has no certificate of an authority in its chain.
+    ///
+    /// # Errors
+    /// As [`Authority::with_key`].
+    pub fn intermediate(&self, number: usize, kind: KeyKind) -> Result<Self> {
+        let key = Zeroizing::new(kind.generate()?);
+        let mut params = authority_params(&format!("Reprise lab intermediate {number}"));
+        params.use_authority_key_identifier_extension = true;
+        let certificate = params.signed_by(&*key, &self.issuer())?;
+        Ok(Self { certificate, params, key })
     }
 
     fn issuer(&self) -> Issuer<'_, &KeyPair> {

@@ -25,6 +25,7 @@ mod observation;
 mod offered;
 mod outcome;
 mod phase;
+mod prepared;
 mod round_trips;
 mod units;
 mod watched;
@@ -47,6 +48,7 @@ pub use observation::{Ended, Observation, Purpose};
 pub use offered::{Offered, Origin};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};
+pub use prepared::{KeyPairs, ServerChain};
 pub use round_trips::round_trips;
 pub use units::{Bytes, Nanos};
 pub use watched::{

@@ -244,6 +244,8 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("over", |it| it.measured.map(|_| document.over.name()))
         .known("psk_mode", |it| it.case.psk_mode.map(|mode| mode.name()))
         .field("request", |it| it.case.request)
+        .field("key_pairs", |it| it.case.key_pairs.name())
+        .field("chain", |it| it.case.chain.name())
         .records
 }
 

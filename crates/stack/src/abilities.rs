@@ -1,6 +1,6 @@
 //! What a library can do.
 
-use reprise_model::{PskMode, Version};
+use reprise_model::{KeyPairs, PskMode, Version};
 
 use crate::{Options, SessionMode, Side};
 
@@ -29,12 +29,18 @@ pub enum Ability {
     EarlyData = 9,
     /// Authenticate by an external PSK.
     Psk = 10,
+    /// Make a server's key pairs ahead of its connections.
+    KeysAhead = 13,
+    /// Use one key pair of a server for all of its connections.
+    KeysReused = 14,
+    /// Skip the verification of a chain that was verified before.
+    ChainMemory = 15,
     /// Make a context with the library's whole state for itself.
     LibraryContext = 16,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 11] = [
+const NAMES: [(Ability, &str); 14] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -46,6 +52,9 @@ const NAMES: [(Ability, &str); 11] = [
     (Ability::PskKe, "psk-ke"),
     (Ability::EarlyData, "early-data"),
     (Ability::Psk, "psk"),
+    (Ability::KeysAhead, "keys-ahead"),
+    (Ability::KeysReused, "keys-reused"),
+    (Ability::ChainMemory, "chain-memory"),
 ];
 
 /// What a library can do.
@@ -84,6 +93,7 @@ impl Abilities {
             Side::Client => options.identity.is_some(),
             Side::Server => options.require_client_certificate,
         };
+        let is_server = options.side == Side::Server;
         let needs = [
             (options.side == Side::Client, Ability::Client, "client"),
             (options.side == Side::Server, Ability::Server, "server"),
@@ -95,6 +105,21 @@ impl Abilities {
             (options.psk.is_some(), Ability::Psk, "external PSKs"),
             (options.psk_mode == PskMode::PskKe, Ability::PskKe, "PSK without a key exchange"),
             (authenticates, Ability::ClientAuth, "client authentication"),
+            (
+                is_server && options.key_pairs == KeyPairs::Ahead,
+                Ability::KeysAhead,
+                "call that makes a server's key pair before the ClientHello",
+            ),
+            (
+                is_server && options.key_pairs == KeyPairs::Reused,
+                Ability::KeysReused,
+                "call, in this build, that lets a server use one key pair for several connections",
+            ),
+            (
+                !is_server && options.remembers_chains,
+                Ability::ChainMemory,
+                "call by which a client skips a chain that it has verified before",
+            ),
         ];
         needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)
     }

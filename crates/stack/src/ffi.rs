@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
-use reprise_model::{PskMode, Version};
+use reprise_model::{KeyPairs, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::{Abilities, Ability, Account, KeptBy, Options, SessionMode, Side, StackError};
@@ -61,6 +61,7 @@ struct CContextOptions {
     psk_identity: Text,
     psk_key: *const u8,
     psk_key_length: usize,
+    key_pairs: i32,
 }
 
 #[repr(C)]
@@ -76,6 +77,7 @@ struct CFacts {
 }
 
 type EarlyWrite = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize;
+type Pregenerate = unsafe extern "C" fn(*mut c_void, usize) -> c_int;
 type EarlyRead = unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize;
 
 macro_rules! table {
@@ -92,6 +94,8 @@ macro_rules! table {
             $($name: Option<$function>,)+
             early_write: Option<EarlyWrite>,
             early_read: Option<EarlyRead>,
+            _random: *const c_void,
+            pregenerate: Option<Pregenerate>,
         }
 
         /// A plugin's functions, all of them there. The library is never unloaded: it may have started what refers to its code.
@@ -99,6 +103,7 @@ macro_rules! table {
         pub(crate) struct Table {
             $($name: $function,)+
             early: Option<(EarlyWrite, EarlyRead)>,
+            pregenerate: Option<Pregenerate>,
         }
 
         /// Every function, or the name of one that is missing.
@@ -106,6 +111,7 @@ macro_rules! table {
             Ok(Table {
                 $($name: table.$name.ok_or(stringify!($name))?,)+
                 early: table.early_write.zip(table.early_read),
+                pregenerate: table.pregenerate,
             })
         }
     };
@@ -175,6 +181,11 @@ pub(crate) fn load(path: &Path) -> Result<(Table, Said), StackError> {
     if functions.early.is_none() {
         abilities = abilities.without(Ability::EarlyData);
     }
+    if functions.pregenerate.is_none() {
+        abilities = abilities.without(Ability::KeysAhead);
+    }
+    // The header has no such option.
+    abilities = abilities.without(Ability::ChainMemory);
     let said = Said {
         name: text(table.name).ok_or_else(|| missing("name"))?,
         version: text(table.version).ok_or_else(|| missing("version"))?,
@@ -252,6 +263,7 @@ impl RawContext {
         let server_name = std::ffi::CString::new(options.server_name)
             .map_err(|_| StackError::refused("context_new", "the server's name holds a zero"))?;
         let asked = not_all_of(options);
+        let key_pairs = options.key_pairs;
         let options = CContextOptions {
             size: size_of::<CContextOptions>(),
             side: i32::from(options.side == Side::Server),
@@ -279,12 +291,19 @@ impl RawContext {
             psk_identity: text(options.psk.map(|psk| psk.identity)),
             psk_key: options.psk.map_or(ptr::null(), |psk| psk.key.as_ptr()),
             psk_key_length: options.psk.map_or(0, |psk| psk.key.len()),
+            key_pairs: match options.key_pairs {
+                KeyPairs::Fresh => 0,
+                KeyPairs::Ahead => 1,
+                KeyPairs::Reused => 2,
+            },
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.
         let returned = unsafe { (table.context_new)(&raw const options, &raw mut made) };
         if returned as isize == UNSUPPORTED {
-            return Err(StackError::unsupported(asked));
+            // A plugin that can do it in another version or group says why not in this one.
+            let why = Some(table.said("", returned as isize)).filter(|_| key_pairs != KeyPairs::Fresh);
+            return Err(StackError::unsupported(why.unwrap_or(asked)));
         }
         let context = table.made("context_new", returned, made)?;
         Ok(Rc::new(Self { table, context }))
@@ -306,6 +325,18 @@ impl RawContext {
             unsafe { (self.table.session_import)(self.context.as_ptr(), bytes.as_ptr(), bytes.len(), &raw mut made) };
         let session = self.table.made("session_import", returned, made)?;
         Ok(RawSession { context: Rc::clone(self), session })
+    }
+
+    pub(crate) fn pregenerate(&self, count: usize) -> Result<(), StackError> {
+        const CALL: &str = "pregenerate";
+        let Some(pregenerate) = self.table.pregenerate else {
+            return Err(StackError::unsupported("the plugin makes no key pairs ahead"));
+        };
+        // SAFETY: the context lives; nothing else is handed over.
+        match unsafe { pregenerate(self.context.as_ptr(), count) } {
+            0 => Ok(()),
+            returned => Err(self.table.error(CALL, returned as isize)),
+        }
     }
 
     /// As [`Table::said`].

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use reprise_stack::{Options, Plan, SessionMode, Sessions, Side, built_in};
-//! use reprise_model::{Nanos, PskMode, Version};
+//! use reprise_model::{KeyPairs, Nanos, PskMode, Version};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = reprise_lab::Authority::new()?.pem();
@@ -24,6 +24,8 @@
 //!         psk: None,
 //!         psk_mode: PskMode::PskDheKe,
 //!         max_early_data: 0,
+//!         key_pairs: KeyPairs::Fresh,
+//!         remembers_chains: false,
 //!         date: rustls_pki_types::UnixTime::now(),
 //!     })?;
 //!     let mut hello = Vec::new();
@@ -37,6 +39,7 @@
 mod abilities;
 mod account;
 mod built_in;
+mod chain_memory;
 mod engine_stack;
 mod error;
 #[cfg(unix)]
@@ -44,6 +47,7 @@ mod ffi;
 mod options;
 #[cfg(unix)]
 mod plugin;
+mod reused_pair;
 mod rustls_stack;
 mod session;
 
@@ -91,6 +95,14 @@ pub trait Context {
     /// # Errors
     /// [`StackError::Unsupported`] where the library has no such bytes, [`StackError::Refused`] where these are none.
     fn import(&self, bytes: &[u8]) -> Result<Session, StackError>;
+
+    /// A server's whose key pairs are made ahead: makes them for so many connections, each of which uses one.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where the context is another, [`StackError::Refused`] where a connection had none before.
+    fn pregenerate(&self, _count: usize) -> Result<(), StackError> {
+        Err(StackError::unsupported("this context makes no key pairs ahead"))
+    }
 }
 
 /// What one connection is to be.

@@ -1,6 +1,6 @@
 //! What a context is to be.
 
-use reprise_model::{PskMode, Version};
+use reprise_model::{KeyPairs, PskMode, Version};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 
@@ -86,6 +86,10 @@ pub struct Options<'a> {
     pub psk_mode: PskMode,
     /// Bytes of early data that a server's tickets allow and that it accepts; a client sends none where it is 0.
     pub max_early_data: u32,
+    /// A server's: where its ephemeral key pairs come from. Those made ahead come from [`Context::pregenerate`](crate::Context::pregenerate).
+    pub key_pairs: KeyPairs,
+    /// A client's: whether it skips the verification of a chain that it has verified before, for the same name.
+    pub remembers_chains: bool,
     /// The date by which the engine judges certificates; other libraries ask the system.
     pub date: UnixTime,
 }

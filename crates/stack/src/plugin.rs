@@ -67,6 +67,10 @@ impl Context for PluginContext {
     fn import(&self, bytes: &[u8]) -> Result<Session, StackError> {
         self.0.import(bytes).map(|session| Session::new(Rc::new(session)))
     }
+
+    fn pregenerate(&self, count: usize) -> Result<(), StackError> {
+        self.0.pregenerate(count)
+    }
 }
 
 impl LibrarySession for Rc<RawSession> {

@@ -5,9 +5,10 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
-use reprise_model::{Facts, FailureClass, FaultName, Nanos, PskMode, Version};
+use reprise_model::{Facts, FailureClass, FaultName, KeyPairs, Nanos, PskMode, Version};
+use reprise_session::rustls::KeySharePool;
 use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::{
     ClientConfig, ClientConnection, Connection, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, ServerConnection,
@@ -15,7 +16,9 @@ use rustls::{
 };
 use rustls_pki_types::ServerName;
 
+use crate::chain_memory::ChainMemory;
 use crate::options::certificates;
+use crate::reused_pair::ReusedPair;
 use crate::session::LibrarySession;
 use crate::{
     Ability, About, Account, Context, Options, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
@@ -23,6 +26,8 @@ use crate::{
 
 /// Sessions that a server's cache holds.
 const CACHED_SESSIONS: usize = 1024;
+/// Key pairs that are made ahead at once.
+const MOST_KEY_PAIRS: usize = 1024;
 
 /// rustls by one provider.
 pub(crate) struct RustlsStack {
@@ -31,19 +36,27 @@ pub(crate) struct RustlsStack {
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
 }
 
+/// A server's groups, and where its key pairs are made ahead.
+type Groups = (Vec<&'static dyn SupportedKxGroup>, Option<&'static KeySharePool>);
+
 impl RustlsStack {
     pub(crate) fn aws_lc_rs() -> Self {
         use rustls::crypto::aws_lc_rs;
-        Self::new("aws-lc-rs", aws_lc_rs::default_provider(), aws_lc_rs::Ticketer::new)
+        Self::new("aws-lc-rs", aws_lc_rs::default_provider(), aws_lc_rs::Ticketer::new, &[Ability::KeysReused])
     }
 
     pub(crate) fn ring() -> Self {
         use rustls::crypto::ring;
-        Self::new("ring", ring::default_provider(), ring::Ticketer::new)
+        Self::new("ring", ring::default_provider(), ring::Ticketer::new, &[])
     }
 
-    fn new(name: &str, provider: CryptoProvider, ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>) -> Self {
-        const ABILITIES: [Ability; 8] = [
+    fn new(
+        name: &str,
+        provider: CryptoProvider,
+        ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+        more: &[Ability],
+    ) -> Self {
+        const ABILITIES: [Ability; 10] = [
             Ability::Client,
             Ability::Server,
             Ability::Tls12,
@@ -52,13 +65,15 @@ impl RustlsStack {
             Ability::Ticket,
             Ability::ClientAuth,
             Ability::EarlyData,
+            Ability::KeysAhead,
+            Ability::ChainMemory,
         ];
-        let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &ABILITIES);
+        let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &[&ABILITIES, more].concat());
         Self { about, provider, ticketer }
     }
 
     /// The provider with these suites and groups alone.
-    fn pinned(&self, options: &Options<'_>) -> Result<Arc<CryptoProvider>, StackError> {
+    fn pinned(&self, options: &Options<'_>) -> Result<CryptoProvider, StackError> {
         let suite = |&number: &u16| {
             let known = self.provider.cipher_suites.iter().find(|it| u16::from(it.suite()) == number).copied();
             known.ok_or_else(|| StackError::unsupported(format!("it has no suite {}", reprise_wire::CipherSuite(number))))
@@ -70,11 +85,40 @@ impl RustlsStack {
         let mut provider = self.provider.clone();
         provider.cipher_suites = options.suites.iter().map(suite).collect::<Result<_, _>>()?;
         provider.kx_groups = options.groups.iter().map(group).collect::<Result<_, _>>()?;
-        Ok(Arc::new(provider))
+        Ok(provider)
     }
 
-    fn server(&self, options: &Options<'_>) -> Result<Arc<ServerConfig>, StackError> {
-        let provider = self.pinned(options)?;
+    /// A server's groups with its key pairs as they are asked for. rustls takes groups that live as long as the process: these are leaked,
+    /// once a context.
+    fn groups_of_server(&self, pinned: &CryptoProvider, options: &Options<'_>) -> Result<Groups, StackError> {
+        let groups = pinned.kx_groups.clone();
+        match options.key_pairs {
+            KeyPairs::Fresh => Ok((groups, None)),
+            KeyPairs::Ahead => {
+                // The others are there for the certificate's key alone.
+                let mut groups = groups.into_iter();
+                let Some(first) = groups.next() else { return Err(StackError::unsupported("there is no group")) };
+                let pool: &'static KeySharePool = Box::leak(Box::new(KeySharePool::new(first, MOST_KEY_PAIRS)));
+                let first: &'static dyn SupportedKxGroup = pool;
+                Ok((std::iter::once(first).chain(groups).collect(), Some(pool)))
+            }
+            KeyPairs::Reused => {
+                let reused = |group: &'static dyn SupportedKxGroup| {
+                    let no_pair = || StackError::unsupported(format!("it reuses no key pair of {:?}", group.name()));
+                    let pair = ReusedPair::make(group.name()).ok_or_else(no_pair)?.map_err(refused)?;
+                    let pair: &'static dyn SupportedKxGroup = Box::leak(Box::new(pair));
+                    Ok(pair)
+                };
+                Ok((groups.into_iter().map(reused).collect::<Result<_, StackError>>()?, None))
+            }
+        }
+    }
+
+    fn server(&self, options: &Options<'_>) -> Result<Role, StackError> {
+        let mut provider = self.pinned(options)?;
+        let (groups, pool) = self.groups_of_server(&provider, options)?;
+        provider.kx_groups = groups;
+        let provider = Arc::new(provider);
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[version(options.version)])
             .map_err(refused)?;
@@ -106,15 +150,19 @@ impl RustlsStack {
                 config.send_tls13_tickets = 2;
             }
         }
-        Ok(Arc::new(config))
+        Ok(Role::Server(Arc::new(config), pool))
     }
 
     fn client(&self, options: &Options<'_>, slot: &Arc<Slot>) -> Result<Arc<ClientConfig>, StackError> {
         let trust = options.trust.ok_or(StackError::refused("context", "a client needs roots"))?;
-        let builder = ClientConfig::builder_with_provider(self.pinned(options)?)
+        let provider = Arc::new(self.pinned(options)?);
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[version(options.version)])
-            .map_err(refused)?
-            .with_root_certificates(roots(trust)?);
+            .map_err(refused)?;
+        let builder = match options.remembers_chains {
+            false => builder.with_root_certificates(roots(trust)?),
+            true => builder.dangerous().with_custom_certificate_verifier(ChainMemory::new(roots(trust)?, provider)?),
+        };
         let mut config = match options.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
@@ -148,7 +196,7 @@ impl Stack for RustlsStack {
         }
         let slot = Arc::new(Slot::default());
         let role = match options.side {
-            Side::Server => Role::Server(self.server(options)?),
+            Side::Server => self.server(options)?,
             Side::Client => {
                 let name = ServerName::try_from(options.server_name.to_owned());
                 let name = name.map_err(|error| StackError::refused("server name", error))?;
@@ -185,7 +233,7 @@ fn unusable_key(error: rustls::Error) -> StackError {
 
 #[derive(Clone)]
 enum Role {
-    Server(Arc<ServerConfig>),
+    Server(Arc<ServerConfig>, Option<&'static KeySharePool>),
     Client(Arc<ClientConfig>, ServerName<'static>),
 }
 
@@ -202,6 +250,17 @@ impl Context for RustlsContext {
 
     fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
         Err(StackError::unsupported("rustls takes no session as bytes"))
+    }
+
+    fn pregenerate(&self, count: usize) -> Result<(), StackError> {
+        let Role::Server(_, Some(pool)) = &self.role else {
+            return Err(StackError::unsupported("this context makes no key pairs ahead"));
+        };
+        if pool.statistics().missed > 0 {
+            return Err(StackError::refused("pregenerate", "a connection found no key pair that was made ahead"));
+        }
+        pool.fill(count).map_err(refused)?;
+        Ok(())
     }
 }
 
@@ -320,7 +379,7 @@ impl Endpoint for RustlsEndpoint {
         self.early_data.clear();
         self.slot.begin(plan.session.map(Session::into_own).transpose()?);
         let connection = match &self.role {
-            Role::Server(config) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
+            Role::Server(config, _) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
             Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
         };
         let connection = self.connection.insert(connection.map_err(fault)?);
@@ -426,7 +485,7 @@ impl StackEndpoint for RustlsEndpoint {
             resumed: connection.handshake_kind().map(|kind| kind == HandshakeKind::Resumed),
             resumed_by: None,
             client_certificate: match &self.role {
-                Role::Server(_) => Some(connection.peer_certificates().is_some()),
+                Role::Server(..) => Some(connection.peer_certificates().is_some()),
                 Role::Client(..) => None,
             },
             early_data: match connection {

@@ -29,6 +29,8 @@ fn options(root: &str) -> Options<'_> {
         psk: None,
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
+        key_pairs: reprise_model::KeyPairs::Fresh,
+        remembers_chains: false,
         date: UnixTime::now(),
     }
 }

@@ -9,6 +9,7 @@ mod gate;
 mod hostile;
 mod loopback;
 mod plugins;
+mod pregenerate;
 mod psk;
 mod resumed_run;
 mod throughput;

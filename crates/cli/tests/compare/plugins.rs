@@ -169,7 +169,7 @@ fn stacks_lists_each_with_version_and_hash() {
     assert_eq!(page.matches("sha256 ").count(), LIBRARIES.len(), "{page}");
     // And how to get what is not there.
     assert!(page.contains("OpenSSL 3.5.5, Apache-2.0") && page.contains("reprise stacks install openssl-3.5"), "{page}");
-    assert!(page.contains("--source wolfssl-5.9 (only by name: its licence is the GPL)"), "{page}");
+    assert!(page.contains("install wolfssl-5.9 (only by name: its licence is the GPL)"), "{page}");
     assert!(!page.contains("apt-get install"), "all that can be installed is: {page}");
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn of_hardware(ratios: &[CompareRatio]) -> Vec<CompareClaim> {
                 claim: claim.claim.to_owned(),
                 stack: format!("{}, TLS {}, both sides", ratio.server, ratio.to.tls.number()),
                 published: Some(published.ratio),
-                measured: ratio.median,
+                measured: Some(ratio.median),
                 ci95: ratio.ci95,
                 verdict: verdict(true, ratio.median, ratio.ci95).to_owned(),
                 why: (!is_near).then(|| ANOTHER_PROCESSOR.to_owned()),

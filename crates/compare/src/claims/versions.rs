@@ -28,7 +28,7 @@ fn judged(claim: &Claim<Versions>, ratio: &CompareRatio, ratios: &[CompareRatio]
         claim: claim.claim.to_owned(),
         stack: format!("{who}, {}, {} → {}", subject(from, to), from.kind, to.kind),
         published: claim.decided_by.ratio,
-        measured: ratio.median,
+        measured: Some(ratio.median),
         ci95: ratio.ci95,
         verdict: verdict.to_owned(),
         why: why(verdict, claim.decided_by.ratio, ratio, ratios),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use reprise_connection::{End, Fault};
-use reprise_model::{Level, Nanos, PskMode, Version};
+use reprise_model::{KeyPairs, Level, Nanos, PskMode, Version};
 use reprise_stack::{Ability, Context, Options, Pem, Session, SessionMode, Side, Stack};
 use rustls_pki_types::UnixTime;
 
@@ -294,6 +294,8 @@ fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> Options<'a> {
         psk: None,
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
+        key_pairs: KeyPairs::Fresh,
+        remembers_chains: false,
         date: UnixTime::now(),
     }
 }

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
-use crate::{Kind, KindCounts, PskMode, Version};
+use crate::{KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 
 /// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
 /// end, without any waiting; `wall_ns` and `ready_ns` are time on a clock, and only there over loopback.
@@ -156,6 +156,12 @@ pub struct CompareCase {
     /// The data of a transfer, which is then what is measured, in place of the handshake; null in handshakes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bulk: Option<CompareBulk>,
+    /// Where the server's ephemeral key pair comes from.
+    #[serde(default)]
+    pub key_pairs: KeyPairs,
+    /// The server's certificates, and what the client knows of them before.
+    #[serde(default)]
+    pub chain: ServerChain,
 }
 
 /// Application data that one side sends to the other. Both sides' CPU time, the bytes and the number of connections of such a row are those
@@ -224,6 +230,9 @@ pub struct CompareRow {
     /// The samples, in the order in which they were taken. Absent in results of before.
     #[serde(default)]
     pub samples: CompareSamples,
+    /// CPU time that making the server's key pair took ahead of each connection: it is in no other figure. Null where it was not made ahead.
+    #[serde(default)]
+    pub ahead_ns: Option<u64>,
 }
 
 /// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.
@@ -433,11 +442,13 @@ pub struct CompareClaim {
     pub stack: String,
     /// The published ratio of the first handshake's time to the second's; `null` where no figure was published.
     pub published: Option<f64>,
-    /// The measured one: of time on a clock over loopback, of both sides' CPU time over memory, or of the server's where `stack` says so.
-    pub measured: f64,
+    /// The measured one: of time on a clock over loopback, of both sides' CPU time over memory, or of the server's where `stack` says so;
+    /// `null` where there is none, for the reason in `why`.
+    pub measured: Option<f64>,
     /// Its interval.
     pub ci95: Option<[f64; 2]>,
-    /// `same direction`, `other direction`, `no difference` where the interval includes 1, `too few samples`.
+    /// `same direction`, `other direction`, `no difference` where the interval includes 1, `too few samples`, `not decided`
+    /// where the stack cannot do what was measured.
     pub verdict: String,
     /// Why it is not as published, as far as the figures of this run tell; in words.
     #[serde(default)]

@@ -7,7 +7,7 @@ pub(super) mod words;
 use reprise_model::document::{
     CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
 };
-use reprise_model::{Kind, PskMode};
+use reprise_model::{KeyPairs, Kind, PskMode, ServerChain};
 
 use self::words::{change, psk_ke, words};
 use super::conditions::conditions;
@@ -25,6 +25,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         let table = if is_of_bulk(document) { bulk::rates(document) } else { costs(document) };
         blocks.extend([Block::Table(table), Block::Aside(legend(document).to_owned())]);
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
+        blocks.extend(about_preparation(document));
     }
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
@@ -78,6 +79,28 @@ fn about_requests(bytes: u64) -> Block {
     ))
 }
 
+/// What keys that were made ahead or are reused, and certificates that are known, mean: each where there is a row of it.
+fn about_preparation(document: &CompareDocument) -> Vec<Block> {
+    let is_there = |is_it: fn(&CompareRow) -> bool| document.rows.iter().any(is_it);
+    let words = [
+        (is_there(|row| row.case.key_pairs == KeyPairs::Ahead), Block::Aside(AHEAD.to_owned())),
+        (is_there(|row| row.case.key_pairs == KeyPairs::Reused), Block::warning(REUSED)),
+        (is_there(|row| row.case.chain != ServerChain::One), Block::Aside(CHAINS.to_owned())),
+    ];
+    words.into_iter().filter(|(is_there, _)| *is_there).map(|(_, block)| block).collect()
+}
+
+const AHEAD: &str = "keys ahead: the server's ephemeral key pair is made before the client's first byte, and used once. The work is \
+    moved, not saved: the column ahead has its CPU time, which is in no other figure. wolfSSL keeps the pair in the connection's object, which is \
+    made ahead too.";
+
+const REUSED: &str = "keys reused: one ephemeral key pair serves all connections, here for comparison alone. While its private key exists, \
+    whoever learns it reads all of them: they have no forward secrecy (RFC 9846 appendix C.4)";
+
+const CHAINS: &str = "chain of 2, of 3: certificates that the server sends, all with the leaf's kind of key; else 1. issuer stored: the leaf of a \
+    chain of 2 alone is sent, and the client trusts its issuer as it does the root. chain cached: a chain of 2 that the client has \
+    verified before, so that it verifies the signature of the handshake alone.";
+
 const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data, p external \
     PSK, pk the same without a key exchange; 2 and 3 for TLS 1.2 and \
     1.3; – unsupported; ✗ fails.";
@@ -109,10 +132,14 @@ const TWO_PROCESSES: &str = "Ratios of wall, TLS 1.2 by TLS 1.3: below 1, TLS 1.
 const OF_SERVERS: &str = "Ratios of the servers' CPU time, each with its own client, in TLS 1.2: above 1, the second is cheaper. What was published is \
     time on a 133 MHz CPU whose registers have 32 bits, without assembler for it.";
 
+const OF_PAIRS_AHEAD: &str = "Ratios of both sides' CPU time under TLS 1.3, fresh by ahead: above 1, ahead is cheaper. What was published is time \
+    on a clock of client and server on one computer, where the server makes the pair while the client makes its own.";
+
 fn of_claims(document: &CompareDocument) -> &'static str {
     match document.over {
         _ if document.scenario == "stacks" => OF_SERVERS,
         _ if is_of_bulk(document) => bulk::OF_CLAIMS,
+        _ if document.scenario == "pregenerate" => OF_PAIRS_AHEAD,
         CompareOver::Memory => ONE_THREAD,
         CompareOver::Loopback => TWO_PROCESSES,
     }
@@ -177,6 +204,7 @@ fn costs(document: &CompareDocument) -> Table {
         .medians("ready", unit, |row| row.ready_ns.as_ref())
         .figures("bytes", "", |row| Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0)))
         .dispensable(1)
+        .figures("ahead", "µs", |row| row.ahead_ns.map(|ns| Figure::plain(format!("{:.1}", ns as f64 / 1e3))))
         .figures("harness", "µs", |row| harness(document, row))
         .dispensable(1);
     let rows = rows.noted(|row| (others(row) > 0).then(|| format!("{} of another kind", others(row))));
@@ -309,9 +337,10 @@ fn of_claim(claims: Vec<&CompareClaim>) -> Table {
         .words("stack", |claim| &claim.stack)
         .figures("published", "×", |claim| claim.published.map(|published| Figure::plain(format!("{published:.2}"))))
         .figures("measured", "×", |claim| {
-            let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
+            let measured = claim.measured?;
+            let decimals = if measured < 0.0995 { 3 } else { 2 };
             let spread = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-            Figure::plain(format!("{:.decimals$}{spread}", claim.measured))
+            Some(Figure::plain(format!("{measured:.decimals$}{spread}")))
         })
         .words("verdict", |claim| &claim.verdict)
         .toned(|claim| if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain })

@@ -8,5 +8,6 @@ mod chain;
 mod client_end;
 mod crl;
 mod early_data;
+mod key_shares;
 mod pair;
 mod shared;

@@ -139,6 +139,7 @@ Examples:
   reprise compare full --keys p-256 --groups x25519  TLS 1.2 against 1.3
   reprise compare mutual --over loopback             where client and server compute at the same time
   reprise compare psk --keys p-256                   what a shared key saves on certificates
+  reprise compare pregenerate --keys p-256           what key pairs made ahead and shorter chains save
   reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first
   reprise stacks                                     what is there, and how to get more";
 

@@ -7,6 +7,7 @@ use anyhow::bail;
 use reprise_compare::{
     CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, conformance, describe,
 };
+use reprise_model::ServerChain;
 use reprise_probe::Interrupt;
 
 use super::flags::{StacksArgs, StacksCommand};
@@ -83,7 +84,7 @@ fn rest(found: &[FoundStack]) -> String {
 
 fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let stack = named(arguments, stack)?;
-    let keys = Keys::make(CONFORMANCE_KEYS)?;
+    let keys = Keys::make(CONFORMANCE_KEYS.map(|key| (key, ServerChain::One)))?;
     let checks = match conformance(&stack, &keys, &plugins::launcher(arguments.timeout)?) {
         Ok(checks) => checks,
         Err(Failed { outcome, reason }) => {

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let launcher = plugins::launcher(arguments.timeout)?;
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;
-    let keys = Keys::make(cases.iter().map(|case| case.key))?;
+    let keys = Keys::make(cases.iter().map(|case| (case.key, case.chain)))?;
     let effort = match arguments.quick {
         true => Effort::QUICK,
         false => Effort { samples: arguments.samples, ..Effort::USUAL },

@@ -1,7 +1,7 @@
 //! The names of stacks and handshakes.
 
 use reprise_model::document::{BulkSender, CompareBulk, CompareCase};
-use reprise_model::{Kind, PskMode, Version};
+use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
 
 /// `1.3 ticket psk_ke p-256 x25519 mutual + request`; `1.2 psk secp256r1 AES_128_GCM_SHA256`, where the suite also says how.
 pub(in crate::page) fn words(case: &CompareCase) -> String {
@@ -9,7 +9,7 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
         return of_bulk(case, bulk);
     }
     if case.kind == Kind::Psk {
-        return by_psk(case);
+        return format!("{}{}", by_psk(case), prepared(case));
     }
     let mutual = if case.mutual { " mutual" } else { "" };
     let resumed_without = case.kind != Kind::Full && case.tls == Version::Tls12;
@@ -17,7 +17,24 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
     let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
     let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
     let mode = psk_ke(case.psk_mode);
-    format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
+    format!("{} {}{mode} {}{group}{mutual}{request}{}", case.tls.number(), case.kind, case.key, prepared(case))
+}
+
+/// What was there before the handshake, where that is not as usual.
+fn prepared(case: &CompareCase) -> String {
+    let chain = match case.chain {
+        ServerChain::One => "",
+        ServerChain::Two => " chain of 2",
+        ServerChain::Three => " chain of 3",
+        ServerChain::Stored => " issuer stored",
+        ServerChain::Cached => " chain cached",
+    };
+    let pairs = match case.key_pairs {
+        KeyPairs::Fresh => "",
+        KeyPairs::Ahead => " keys ahead",
+        KeyPairs::Reused => " keys reused",
+    };
+    format!("{chain}{pairs}")
 }
 
 /// `1.3 AES_128_GCM_SHA256 16384 B`, with what is unlike the most common row.
