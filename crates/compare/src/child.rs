@@ -13,6 +13,7 @@ use crate::cell::{Cell, Transport, side_context};
 use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
 use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
+use crate::pair::Connected;
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
 
@@ -113,7 +114,8 @@ impl Child {
         let (connection, last) = cell.warm_up()?;
         let reading_ns = cell.transport.clock().reading.0;
         let cell = self.add(Prepared::Pair(Box::new(cell)));
-        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent: last.sent, received: last.received })
+        let Connected { sent, received, server_flight, .. } = last;
+        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received, server_flight })
     }
 
     fn prepare_side(&mut self, side: &SideJob) -> Result<SideReady, Failed> {

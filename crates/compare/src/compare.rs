@@ -156,6 +156,7 @@ struct Cell<'a> {
     number: usize,
     connections: u64,
     bytes: Traffic,
+    server_flight: Option<Bytes>,
     kinds: KindCounts,
     /// How many samples were taken before this run was resumed.
     taken: u64,
@@ -222,6 +223,7 @@ impl<'a> Measured<'a> {
             number: ready.cell,
             connections: earlier.map_or(connections, |row| row.connections),
             bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
+            server_flight: ready.server_flight.map(Bytes),
             taken: earlier.map(resume::samples_taken).unwrap_or_default(),
             kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
             samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
@@ -344,6 +346,7 @@ impl Cell<'_> {
             bytes: self.bytes,
             threads: (self.threads.thread_ns > 0).then_some(self.threads),
             samples: self.samples.clone(),
+            server_flight: self.server_flight,
         })
     }
 }
@@ -370,6 +373,7 @@ impl Case {
             mutual: self.mutual,
             psk_mode: self.psk_mode(),
             request: if self.request { REQUEST.len() as u64 } else { 0 },
+            retried: self.retried,
         }
     }
 }

@@ -47,7 +47,9 @@ impl Times {
     fn of(document: &CompareDocument, ratio: &CompareRatio) -> Option<Self> {
         let mut stacks = stack_pair(&ratio.client, &ratio.server);
         if keys(document).len() > 1 {
-            stacks += &format!(", {}", ratio.from.key);
+            // A PSK has none.
+            let key = if ratio.to.key == "none" { &ratio.from.key } else { &ratio.to.key };
+            stacks += &format!(", {key}");
         }
         Some(Self { median: ratio.median, ci95: ratio.ci95?, stacks })
     }

@@ -3,6 +3,7 @@
 
 mod full;
 mod mutual;
+mod post_quantum;
 mod psk;
 mod resumption;
 mod stacks;
@@ -50,7 +51,8 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 5] = [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS];
+    pub const ALL: [Self; 6] =
+        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, post_quantum::POST_QUANTUM, stacks::STACKS];
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {

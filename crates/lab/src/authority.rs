@@ -143,13 +143,23 @@ impl Authority {
     fn intermediates(&self, count: usize) -> Result<Vec<Self>> {
         let mut line: Vec<Self> = Vec::with_capacity(count);
         for number in 1..=count {
-            let key = Zeroizing::new(KeyKind::P256.generate()?);
-            let mut params = authority_params(&format!("Reprise lab intermediate {number}"));
-            params.use_authority_key_identifier_extension = true;
-            let certificate = params.signed_by(&*key, &line.last().unwrap_or(self).issuer())?;
-            line.push(Self { certificate, params, key });
+            let name = format!("Reprise lab intermediate {number}");
+            let next = line.last().unwrap_or(self).intermediate(&name, KeyKind::P256)?;
+            line.push(next);
         }
         Ok(line)
+    }
+
+    /// An authority that this one signs, with a key of the given kind.
+    ///
+    /// # Errors
+    /// As [`Authority::with_key`].
+    pub fn intermediate(&self, name: &str, kind: KeyKind) -> Result<Self> {
+        let key = Zeroizing::new(kind.generate()?);
+        let mut params = authority_params(name);
+        params.use_authority_key_identifier_extension = true;
+        let certificate = params.signed_by(&*key, &self.issuer())?;
+        Ok(Self { certificate, params, key })
     }
 
     fn issuer(&self) -> Issuer<'_, &KeyPair> {

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
-use crate::{Kind, KindCounts, PskMode, Version};
+use crate::{Bytes, Kind, KindCounts, PskMode, Version};
 
 /// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
 /// end, without any waiting; `wall_ns` and `ready_ns` are time on a clock, and only there over loopback.
@@ -14,7 +14,7 @@ use crate::{Kind, KindCounts, PskMode, Version};
 pub struct CompareDocument {
     /// `reprise.compare/1`.
     pub schema: String,
-    /// What was compared: `resumption`, `full`, `mutual`, `stacks`.
+    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `post-quantum`, `stacks`.
     pub scenario: String,
     /// What the connections were made over.
     #[serde(default)]
@@ -153,6 +153,9 @@ pub struct CompareCase {
     /// Bytes that the client sends in the span that is measured: as early data, or once its handshake is complete. 0: none.
     #[serde(default)]
     pub request: u64,
+    /// Whether the client's key share is of a group that the server has not, and a HelloRetryRequest makes it send another.
+    #[serde(default)]
+    pub retried: bool,
 }
 
 /// What one handshake costs between two stacks.
@@ -196,6 +199,10 @@ pub struct CompareRow {
     /// The samples, in the order in which they were taken. Absent in results of before.
     #[serde(default)]
     pub samples: CompareSamples,
+    /// Bytes of the server's flight that its ServerHello begins, of the last connection of the warm-up; null over loopback, where flights are
+    /// not told apart.
+    #[serde(default)]
+    pub server_flight: Option<Bytes>,
 }
 
 /// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.
@@ -283,6 +290,23 @@ pub fn stack_pair(client: &str, server: &str) -> String {
 }
 
 impl CompareRow {
+    /// Bytes that a TCP sender may have under way before anything is acknowledged: ten segments of 1460 bytes (RFC 6928 §2).
+    pub const INITIAL_WINDOW: u64 = 14_600;
+
+    /// Round trips before the client has the server's flight, beyond the one that every handshake takes: one for a HelloRetryRequest, and
+    /// one each time that a window of TCP is full, the initial one and then twice as much (RFC 5681 §3.1). Nothing sent before the flight has
+    /// widened the window.
+    pub fn further_round_trips(&self) -> Option<u64> {
+        let mut rest = self.server_flight?.0;
+        let (mut window, mut windows) = (Self::INITIAL_WINDOW, 0);
+        while rest > window {
+            rest -= window;
+            window = window.saturating_mul(2);
+            windows += 1;
+        }
+        Some(windows + u64::from(self.case.retried))
+    }
+
     /// One figure; `None` where it was not measured.
     pub fn of(&self, side: CompareSide) -> Option<&Statistics> {
         match side {

@@ -14,7 +14,8 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
     let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
     let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
     let mode = psk_ke(case.psk_mode);
-    format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
+    let retried = if case.retried { " retried" } else { "" };
+    format!("{} {}{mode} {}{group}{mutual}{request}{retried}", case.tls.number(), case.kind, case.key)
 }
 
 /// What an external PSK is used with: of TLS 1.2 the group, if there is one, and the cipher.
