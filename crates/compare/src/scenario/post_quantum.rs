@@ -106,7 +106,7 @@ fn of_flights(document: &CompareDocument) -> Option<String> {
     let flight = longest.server_flight?.0;
     let window = CompareRow::INITIAL_WINDOW;
     let outcome = match longest.further_round_trips()? {
-        0 => format!("the initial window of {window} bytes (RFC 6928) holds it"),
+        0 => format!("within the initial window of {window} bytes (RFC 6928)"),
         1 => format!("more than the initial window of {window} bytes (RFC 6928): a round trip more"),
         more => format!("more than the initial window of {window} bytes (RFC 6928): {more} round trips more"),
     };

@@ -25,8 +25,13 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
     }
     if document.scenario == "post-quantum" {
-        let below = Block::Aside(LEGEND_OF_FLIGHTS.to_owned());
-        blocks.extend(section("Bytes of one connection, and round trips", flights(document), [below]));
+        let (heading, below) = match document.over {
+            CompareOver::Memory => {
+                ("Bytes of one connection, and round trips", format!("{LEGEND_OF_BYTES} {LEGEND_OF_FLIGHTS}"))
+            }
+            CompareOver::Loopback => ("Bytes of one connection", LEGEND_OF_BYTES.to_owned()),
+        };
+        blocks.extend(section(heading, flights(document), [Block::Aside(below)]));
     }
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
@@ -201,7 +206,9 @@ fn by_case<K: Ord>(rows: &[CompareRow], order: impl Fn(&CompareRow) -> K) -> Vec
     cases.flatten().collect()
 }
 
-const LEGEND_OF_FLIGHTS: &str = "client, server: all bytes that each sends, tickets among them. flight: those of the server's flight that its \
+const LEGEND_OF_BYTES: &str = "client, server: all bytes that each sends, tickets among them.";
+
+const LEGEND_OF_FLIGHTS: &str = "flight: those of the server's flight that its \
     ServerHello begins. + RTT: further round trips, one for a HelloRetryRequest, and one each time that the flight fills the window of TCP: \
     14,600 bytes at first (ten segments of 1460 bytes, RFC 6928), then twice as much.";
 

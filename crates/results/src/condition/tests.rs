@@ -48,6 +48,7 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
         mutual: false,
         psk_mode: None,
         request: 0,
+        retried: false,
     }
 }
 

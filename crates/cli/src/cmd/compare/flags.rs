@@ -28,7 +28,7 @@ pub(crate) struct CompareArgs {
     /// Use only these stacks, by the names that 'reprise stacks' lists; all by default
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) stacks: Vec<String>,
-    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519, ml-dsa-44, ml-dsa-65, ml-dsa-65-chain (with an intermediate), p-256-by-ml-dsa-65 (the root alone is of ML-DSA); an external PSK has none
+    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519, ml-dsa-44, ml-dsa-65, ml-dsa-65-chain, p-256-by-ml-dsa-65; an external PSK has none
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) keys: Vec<Key>,
     /// Versions: 1.2, 1.3
