@@ -97,7 +97,8 @@ static inline int list_append(char *list, size_t capacity, const char *name)
 /* Groups by IANA's number and name; their names are not case-sensitive to libraries that write them otherwise. */
 static const struct { uint16_t number; const char *name; } group_names[] = {
     {23, "secp256r1"}, {24, "secp384r1"}, {25, "secp521r1"}, {29, "x25519"}, {30, "x448"},
-    {256, "ffdhe2048"}, {257, "ffdhe3072"}, {4588, "X25519MLKEM768"}, {0, NULL}};
+    {256, "ffdhe2048"}, {257, "ffdhe3072"}, {513, "MLKEM768"}, {4587, "SecP256r1MLKEM768"},
+    {4588, "X25519MLKEM768"}, {0, NULL}};
 
 static inline const char *group_name(uint16_t number)
 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, check};
 use crate::message::{Batch, Failed, StackInfo};
-use crate::pair::Says;
+use crate::pair::{Connected, Says};
 use crate::stacks::StackRef;
 
 /// Data that one side sends to the other, in records of one size.
@@ -65,11 +65,12 @@ impl Cell {
         self.transfers(bulk, transfers).map(|done| done.batch)
     }
 
-    /// What one transfer costs both sides.
-    pub(crate) fn warm_up_transfers(&mut self, bulk: Bulk) -> Result<(Nanos, [u64; 2]), Failed> {
+    /// What one transfer costs both sides, and its bytes.
+    pub(crate) fn warm_up_transfers(&mut self, bulk: Bulk) -> Result<(Nanos, Connected), Failed> {
         let done = self.transfers(bulk, WARM_UP_TRANSFERS)?;
         let cost = (done.batch.client_ns + done.batch.server_ns) / u64::from(WARM_UP_TRANSFERS);
-        Ok((Nanos(cost), done.bytes))
+        let [sent, received] = done.bytes;
+        Ok((Nanos(cost), Connected { sent, received, ..Connected::default() }))
     }
 
     fn transfers(&mut self, bulk: Bulk, transfers: u32) -> Result<Transferred, Failed> {

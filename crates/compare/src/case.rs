@@ -20,11 +20,15 @@ pub enum Key {
     Lab(KeyKind),
     /// No certificate: both sides have an external PSK.
     None,
+    /// ML-DSA-65, and an intermediate between the leaf and the root, which is sent too: as on the public web.
+    MlDsa65Chain,
+    /// ECDSA on secp256r1, signed by a root of ML-DSA-65.
+    P256ByMlDsa65,
 }
 
 impl Key {
     /// Every key of a certificate, RSA first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Rsa1024,
         Self::Lab(KeyKind::Rsa2048),
         Self::Lab(KeyKind::Rsa3072),
@@ -32,6 +36,10 @@ impl Key {
         Self::P256,
         Self::Lab(KeyKind::P384),
         Self::Lab(KeyKind::Ed25519),
+        Self::ML_DSA_44,
+        Self::ML_DSA_65,
+        Self::MlDsa65Chain,
+        Self::P256ByMlDsa65,
     ];
     /// ECDSA on secp256r1.
     pub const P256: Self = Self::Lab(KeyKind::P256);
@@ -40,12 +48,19 @@ impl Key {
     /// ECDSA on secp384r1.
     pub const P384: Self = Self::Lab(KeyKind::P384);
 
+    /// ML-DSA-44.
+    pub const ML_DSA_44: Self = Self::Lab(KeyKind::MlDsa44);
+    /// ML-DSA-65.
+    pub const ML_DSA_65: Self = Self::Lab(KeyKind::MlDsa65);
+
     /// Its name in flags and documents.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rsa1024 => "rsa-1024",
             Self::Lab(kind) => kind.label(),
             Self::None => "none",
+            Self::MlDsa65Chain => "ml-dsa-65-chain",
+            Self::P256ByMlDsa65 => "p-256-by-ml-dsa-65",
         }
     }
 
@@ -63,8 +78,13 @@ impl Key {
         match self {
             Self::Rsa1024 => true,
             Self::Lab(kind) => kind.is_rsa(),
-            Self::None => false,
+            Self::None | Self::MlDsa65Chain | Self::P256ByMlDsa65 => false,
         }
+    }
+
+    /// Whether its chain has a signature of ML-DSA, which TLS 1.2 has not.
+    pub(crate) fn has_ml_dsa(self) -> bool {
+        matches!(self, Self::ML_DSA_44 | Self::ML_DSA_65 | Self::MlDsa65Chain | Self::P256ByMlDsa65)
     }
 }
 
@@ -124,6 +144,8 @@ pub struct Case {
     pub key_pairs: KeyPairs,
     /// The server's certificates, and what the client knows of them before.
     pub chain: ServerChain,
+    /// Whether the client has no key share for the server's group: the server answers with a HelloRetryRequest.
+    pub retried: bool,
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
@@ -169,6 +191,7 @@ impl Case {
             psk_ke: false,
             request: false,
             bulk: None,
+            retried: false,
             key_pairs: KeyPairs::Fresh,
             chain: ServerChain::One,
         }
@@ -196,6 +219,17 @@ impl Case {
             Version::Tls13 => !self.psk_ke,
             Version::Tls12 => !self.kind.is_resumption() && self.group() != NO_GROUP,
         }
+    }
+
+    /// The same where the client's only key share is of another group; `None` where the protocol has no such handshake.
+    pub fn with_retry(self) -> Option<Self> {
+        (self.version == Version::Tls13 && !self.psk_ke).then_some(Self { retried: true, ..self })
+    }
+
+    /// What a client that is told to retry has a key share of.
+    pub(crate) fn shared_in_vain(&self) -> Option<NamedGroup> {
+        let other = if self.group() == NamedGroup::X25519 { NamedGroup::SECP256R1 } else { NamedGroup::X25519 };
+        self.retried.then_some(other)
     }
 
     /// The same with a request of the client.
@@ -235,7 +269,8 @@ impl Case {
             Version::Tls12 => group.0 < NamedGroup::MLKEM512.0,
         };
         // TLS 1.2 has PSKs of another kind, which is compared too.
-        let exists = is_psk == (self.key == Key::None) && (is_psk || self.kind.exists_under(self.version));
+        let has_signatures = self.version == Version::Tls13 || !self.key.has_ml_dsa();
+        let exists = has_signatures && is_psk == (self.key == Key::None) && (is_psk || self.kind.exists_under(self.version));
         (fits && has_group && exists).then_some(Self { suite: suite.0, ..self })
     }
 
@@ -268,12 +303,20 @@ impl fmt::Display for Case {
         if let Some(bulk) = self.bulk {
             return write!(f, "{} {}, {bulk}", self.version, self.suite());
         }
+        let retried = if self.retried { ", retried" } else { "" };
         let pairs = if self.key_pairs == KeyPairs::Fresh { String::new() } else { format!(", keys {}", self.key_pairs) };
         let chain = if self.chain == ServerChain::One { String::new() } else { format!(", chain {}", self.chain) };
         if self.kind == Kind::Psk {
             return write!(f, "{} psk{psk_ke}, {}, {}{pairs}", self.version, self.group_name(), self.suite());
         }
-        write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}{pairs}{chain}", self.version, self.kind, self.key, self.group())
+        write!(
+            f,
+            "{} {}{psk_ke}, {}, {}{mutual}{request}{retried}{pairs}{chain}",
+            self.version,
+            self.kind,
+            self.key,
+            self.group()
+        )
     }
 }
 

@@ -61,17 +61,17 @@ impl Cell {
         }
         let client = side_context(client, Side::Client, of_client, certificates)?;
         let server = side_context(server, Side::Server, case, certificates)?;
-        let transport = Pair::new(client.endpoint(), server.endpoint());
+        let mut transport = Pair::new(client.endpoint(), server.endpoint());
+        transport.signs_by_ml_dsa = case.key.has_ml_dsa();
         Ok(Self { case, transport, contexts: vec![client, server], session: None, shares: Shares::default() })
     }
 
     /// Warms up: what one connection costs both sides then, or one transfer of data, and its bytes.
-    pub(crate) fn warm(&mut self) -> Result<(Nanos, [u64; 2]), Failed> {
+    pub(crate) fn warm(&mut self) -> Result<(Nanos, Connected), Failed> {
         if let Some(bulk) = self.case.bulk {
             return self.warm_up_transfers(bulk);
         }
-        let (connection, last) = self.warm_up()?;
-        Ok((connection, [last.sent, last.received]))
+        self.warm_up()
     }
 
     /// So many connections that are counted, after one that is not where that is cheap: the caches are another's.
@@ -175,6 +175,11 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
     if let Some(group) = seen.group.filter(|group| *group != case.group()) {
         return other("the group", group.to_string(), case.group_name());
     }
+    if seen.retried != case.retried {
+        let what = |retried| if retried { "a HelloRetryRequest" } else { "no HelloRetryRequest" };
+        let (seen, asked) = (what(seen.retried), what(case.retried));
+        return Err(Failed::because(format!("{seen} was observed where {asked} was asked for")));
+    }
     if seen.kind != Kind::Full && seen.psk_mode != case.psk_mode() {
         let name = |mode: Option<PskMode>| mode.map_or("none", PskMode::name).to_owned();
         return other("the PSK mode", name(seen.psk_mode), name(case.psk_mode()));
@@ -232,7 +237,8 @@ pub(crate) fn side_context(
 ) -> Result<Box<dyn Context>, Failed> {
     // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
     // used is observed.
-    let mut groups = vec![case.group];
+    let in_vain = case.shared_in_vain().filter(|_| side == Side::Client);
+    let mut groups: Vec<u16> = in_vain.map(|group| group.0).into_iter().chain([case.group]).collect();
     groups.retain(|group| *group != NO_GROUP.0);
     groups.extend(
         case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
@@ -243,7 +249,12 @@ pub(crate) fn side_context(
         return Err(Failed::unsupported(format!("there is no client certificate with {}", case.key)));
     }
     stack.context(&options).map_err(|error| {
-        let Failed { outcome, reason } = error.into();
+        let Failed { mut outcome, mut reason } = error.into();
+        // The certificates are well-formed: a library that refuses them does not know their algorithm.
+        if case.key.has_ml_dsa() && outcome == FailureKind::Failed {
+            outcome = FailureKind::Unsupported;
+            reason = format!("it takes no certificate of {} ({reason})", case.key);
+        }
         let name = if side == Side::Client { "client" } else { "server" };
         Failed::new(outcome, format!("the {name}: {reason}"))
     })

@@ -14,6 +14,7 @@ use crate::cell::{Cell, Transport, side_context};
 use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
 use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
+use crate::pair::Connected;
 use crate::shares::Shares;
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
@@ -112,10 +113,11 @@ impl Child {
     fn prepare(&mut self, job: &Job) -> Result<Ready, Failed> {
         let (client, server) = (self.stack(&job.client)?, self.stack(&job.server)?);
         let mut cell = Cell::new(&*client, &*server, job.case, &job.certificates)?;
-        let (connection, [sent, received]) = cell.warm()?;
+        let (connection, last) = cell.warm()?;
         let reading_ns = cell.transport.clock().reading.0;
         let cell = self.add(Prepared::Pair(Box::new(cell)));
-        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received })
+        let Connected { sent, received, server_flight, .. } = last;
+        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received, server_flight })
     }
 
     fn prepare_side(&mut self, side: &SideJob) -> Result<SideReady, Failed> {

@@ -159,6 +159,7 @@ struct Cell<'a> {
     number: usize,
     connections: u64,
     bytes: Traffic,
+    server_flight: Option<Bytes>,
     kinds: KindCounts,
     /// How many samples were taken before this run was resumed.
     taken: u64,
@@ -256,6 +257,7 @@ impl<'a> Measured<'a> {
             number: ready.cell,
             connections: earlier.map_or(connections, |row| row.connections),
             bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
+            server_flight: ready.server_flight.map(Bytes),
             taken: earlier.map(resume::samples_taken).unwrap_or_default(),
             kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
             samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
@@ -381,6 +383,7 @@ impl Cell<'_> {
             threads: (self.threads.thread_ns > 0).then_some(self.threads),
             samples: self.samples.clone(),
             ahead_ns: (self.case.key_pairs == KeyPairs::Ahead).then(|| self.ahead_ns / self.kinds.total().max(1)),
+            server_flight: self.server_flight,
         })
     }
 }
@@ -410,6 +413,7 @@ impl Case {
             request: if self.request { REQUEST.len() as u64 } else { 0 },
             key_pairs: self.key_pairs,
             chain: self.chain,
+            retried: self.retried,
         }
     }
 }

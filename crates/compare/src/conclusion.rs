@@ -55,8 +55,9 @@ impl Times {
     fn of(document: &CompareDocument, ratio: &CompareRatio) -> Option<Self> {
         let mut stacks = stack_pair(&ratio.client, &ratio.server);
         if keys(document).len() > 1 {
-            let by = if ratio.from.kind == Kind::Psk { Kind::Psk.name() } else { &ratio.from.key };
-            stacks += &format!(", {by}");
+            // A PSK has none.
+            let key = if ratio.to.key == "none" { &ratio.from.key } else { &ratio.to.key };
+            stacks += &format!(", {key}");
         }
         Some(Self { median: ratio.median, ci95: ratio.ci95?, stacks })
     }

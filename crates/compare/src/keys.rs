@@ -85,6 +85,17 @@ fn make(key: Key, chain: ServerChain) -> Result<Certificates, LabError> {
             let server = rsa_1024_server()?;
             Ok(of(server.chain_pem().to_owned(), &server, None))
         }
+        Key::MlDsa65Chain => {
+            let root = Authority::with_key(KeyKind::MlDsa65)?;
+            let issuer = root.intermediate("Reprise lab intermediate", KeyKind::MlDsa65)?;
+            let server = issuer.server(&ServerSpec::new(KeyKind::MlDsa65))?;
+            let server_chain = format!("{}\n{}", server.chain_pem(), issuer.pem());
+            Ok(Certificates { server_chain, ..of(root.pem(), &server, None) })
+        }
+        Key::P256ByMlDsa65 => {
+            let root = Authority::with_key(KeyKind::MlDsa65)?;
+            Ok(of(root.pem(), &root.server(&ServerSpec::new(KeyKind::P256))?, None))
+        }
         Key::Lab(kind) => {
             // Many verifiers take no root of Ed25519.
             let root = if kind == KeyKind::Ed25519 { KeyKind::P256 } else { kind };
@@ -93,7 +104,9 @@ fn make(key: Key, chain: ServerChain) -> Result<Certificates, LabError> {
             let spec = ServerSpec::new(kind);
             let of = |server: &Identity| of(authority.pem(), server, Some(&client));
             // By the leaf's kind of key too: so a longer chain is more of the same.
-            let below = |authority: &Authority, number| authority.intermediate(number, root);
+            let below = |authority: &Authority, number: usize| {
+                authority.intermediate(&format!("Reprise lab intermediate {number}"), root)
+            };
             Ok(match chain {
                 ServerChain::One => of(&authority.server(&spec)?),
                 ServerChain::Two | ServerChain::Cached => {

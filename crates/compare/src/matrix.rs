@@ -18,7 +18,9 @@ pub(crate) fn matrix(
     audience: &mut dyn Audience,
 ) -> Vec<CompareMatrixCell> {
     let mut wanted: BTreeMap<(Version, Kind, bool), Case> = BTreeMap::new();
-    for case in comparison.cases.iter().filter(|case| !case.mutual && case.request == (case.kind == Kind::Early)) {
+    for case in
+        comparison.cases.iter().filter(|case| !case.mutual && !case.retried && case.request == (case.kind == Kind::Early))
+    {
         let known = wanted.entry((case.version, case.kind, case.psk_ke)).or_insert(*case);
         // Finite fields, hybrids, and a PSK without a key exchange are what many lack.
         if known.group >= 256 && case.group < 256 && case.group() != NO_GROUP {

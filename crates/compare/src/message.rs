@@ -83,6 +83,8 @@ pub(crate) struct Ready {
     pub(crate) reading_ns: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// As [`Connected`](crate::pair::Connected) has it.
+    pub(crate) server_flight: Option<u64>,
 }
 
 /// One side that was made ready.

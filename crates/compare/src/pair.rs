@@ -25,6 +25,8 @@ pub(crate) struct Pair {
     client: Party,
     server: Party,
     pub(crate) clock: CpuClock,
+    /// Whether a signature of the server's chain is of ML-DSA.
+    pub(crate) signs_by_ml_dsa: bool,
 }
 
 /// One end: what it has learned, and what it has sent and received on this connection.
@@ -91,6 +93,8 @@ pub(crate) struct Connected {
     pub(crate) sent: u64,
     /// Bytes that the server sent.
     pub(crate) received: u64,
+    /// Of them, those of the flight that its ServerHello begins; `None` where flights are not told apart.
+    pub(crate) server_flight: Option<u64>,
 }
 
 impl Connected {
@@ -132,7 +136,7 @@ impl Transport for Pair {
 impl Pair {
     pub(crate) fn new(client: Box<dyn StackEndpoint>, server: Box<dyn StackEndpoint>) -> Self {
         let (client, server) = (Party::new("the client", client), Party::new("the server", server));
-        Self { client, server, clock: CpuClock::calibrated() }
+        Self { client, server, clock: CpuClock::calibrated(), signs_by_ml_dsa: false }
     }
 
     /// As [`Transport::connect`], with something to be done between the handshake and the end; its time is not counted.
@@ -235,24 +239,39 @@ impl Pair {
 
     fn handshake(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
         let mut witness = Witness::default();
-        let (sent, received) = self.exchange_flights(session, says, &mut witness)?;
+        let exchanged = self.exchange_flights(session, says, &mut witness);
+        let (sent, received, server_flight) = match exchanged {
+            Err(_) if self.signs_by_ml_dsa && !witness.offers_ml_dsa() => {
+                return Err(Failed::unsupported("the client offers no signatures of ML-DSA"));
+            }
+            exchanged => exchanged?,
+        };
         let (client, server) = (self.client.spent, self.server.spent);
         let accounts = [Some(self.client.account()?), Some(self.server.account()?)];
         let observed = witness.facts()?;
         if says != Says::Nothing {
             self.server.check_request(observed)?;
         }
-        Ok(Connected { client, server, observed: Some(observed), accounts, sent, received, ..Connected::default() })
+        Ok(Connected {
+            client,
+            server,
+            observed: Some(observed),
+            accounts,
+            sent,
+            received,
+            server_flight,
+            ..Connected::default()
+        })
     }
 
-    /// Until both are complete and nothing is under way: the bytes that each has sent.
+    /// Until both are complete and nothing is under way: the bytes that each has sent, and those of the server's first flight.
     fn exchange_flights(
         &mut self,
         session: Option<Session>,
         says: Says,
         witness: &mut Witness,
-    ) -> Result<(u64, u64), Failed> {
-        let (mut sent, mut received) = (0, 0);
+    ) -> Result<(u64, u64, Option<u64>), Failed> {
+        let (mut sent, mut received, mut server_flight) = (0, 0, None);
         let mut is_unsaid = says != Says::Nothing;
         self.client.begin(self.clock, says.plan(session))?;
         self.server.begin(self.clock, Plan::default())?;
@@ -261,13 +280,15 @@ impl Pair {
                 let waiting = [&self.client, &self.server].into_iter().find(|side| !side.is_ready);
                 let stalled =
                     |side: &Party| Failed::because(format!("{} waits for more, and its peer has nothing to say", side.name));
-                return waiting.map_or(Ok((sent, received)), |side| Err(stalled(side)));
+                return waiting.map_or(Ok((sent, received, server_flight)), |side| Err(stalled(side)));
             }
             sent += self.client.sent.len() as u64;
             witness.client_sends(&self.client.sent);
             self.server.receive(self.clock, &mut self.client.sent)?;
-            received += self.server.sent.len() as u64;
+            let flight = self.server.sent.len() as u64;
+            received += flight;
             witness.server_sends(&self.server.sent);
+            server_flight = server_flight.or_else(|| witness.observed().map(|_| flight));
             self.client.receive(self.clock, &mut self.server.sent)?;
             // It leaves with the client's Finished.
             if self.client.is_ready && std::mem::take(&mut is_unsaid) {

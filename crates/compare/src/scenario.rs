@@ -3,6 +3,7 @@
 
 mod full;
 mod mutual;
+mod post_quantum;
 mod pregenerate;
 mod psk;
 mod resumption;
@@ -55,11 +56,12 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         resumption::RESUMPTION,
         full::FULL,
         mutual::MUTUAL,
         psk::PSK,
+        post_quantum::POST_QUANTUM,
         pregenerate::PREGENERATE,
         throughput::THROUGHPUT,
         stacks::STACKS,

@@ -65,6 +65,7 @@ struct Offered {
     has_early_data: bool,
     has_id: bool,
     has_psk: bool,
+    has_ml_dsa: bool,
     /// The place of the external PSK among those that are offered.
     external_psk: Option<u16>,
 }
@@ -81,33 +82,39 @@ impl Witness {
     /// The client sends these records.
     pub(crate) fn client_sends(&mut self, bytes: &[u8]) {
         self.ends_early_data |= has_shorter_than_finished(bytes);
-        self.client.records(bytes);
-        while let Some((what, body)) = self.client.message() {
-            match what {
-                HandshakeType::CLIENT_HELLO => self.client_hello(&body),
-                // An empty list is three bytes of zero.
-                HandshakeType::CERTIFICATE => self.client_certificate = body.len() > 3,
-                _ => {}
+        let mut rest = Some(bytes);
+        while let Some(records) = rest {
+            rest = self.client.record(records, self.is_between_hellos());
+            while let Some((what, body)) = self.client.message() {
+                match what {
+                    HandshakeType::CLIENT_HELLO => self.client_hello(&body),
+                    // An empty list is three bytes of zero.
+                    HandshakeType::CERTIFICATE => self.client_certificate = body.len() > 3,
+                    _ => {}
+                }
             }
         }
     }
 
     /// The server sends these records.
     pub(crate) fn server_sends(&mut self, bytes: &[u8]) {
-        self.server.records(bytes);
-        while let Some((what, body)) = self.server.message() {
-            match what {
-                HandshakeType::SERVER_HELLO => self.server_hello(&body),
-                HandshakeType::CERTIFICATE => self.server_certificate = true,
-                HandshakeType::SERVER_KEY_EXCHANGE => {
-                    self.group = group_of_tls12(&body, self.has_psk_suite());
-                    self.server_share = share_of_tls12(&body, self.has_psk_suite()).filter(|_| self.group.is_some());
+        let mut rest = Some(bytes);
+        while let Some(records) = rest {
+            rest = self.server.record(records, self.is_between_hellos());
+            while let Some((what, body)) = self.server.message() {
+                match what {
+                    HandshakeType::SERVER_HELLO => self.server_hello(&body),
+                    HandshakeType::CERTIFICATE => self.server_certificate = true,
+                    HandshakeType::SERVER_KEY_EXCHANGE => {
+                        self.group = group_of_tls12(&body, self.has_psk_suite());
+                        self.server_share = share_of_tls12(&body, self.has_psk_suite()).filter(|_| self.group.is_some());
+                    }
+                    HandshakeType::SERVER_HELLO_DONE => self.hello_done = true,
+                    _ => {}
                 }
-                HandshakeType::SERVER_HELLO_DONE => self.hello_done = true,
-                _ => {}
+                // What follows a ServerHello of TLS 1.3 is encrypted.
+                self.server.is_encrypted |= self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
             }
-            // What follows a ServerHello of TLS 1.3 is encrypted.
-            self.server.is_encrypted |= self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
         }
     }
 
@@ -151,6 +158,16 @@ impl Witness {
         })
     }
 
+    /// After a HelloRetryRequest, and before the ServerHello.
+    fn is_between_hellos(&self) -> bool {
+        self.retried && self.chosen.is_none()
+    }
+
+    /// Whether the client verifies signatures of ML-DSA, as far as its ClientHello says.
+    pub(crate) fn offers_ml_dsa(&self) -> bool {
+        self.hello.as_ref().is_some_and(|hello| hello.has_ml_dsa)
+    }
+
     fn is_external(&self, psk: Option<u16>) -> bool {
         self.hello.as_ref().is_some_and(|hello| hello.external_psk == psk)
     }
@@ -179,6 +196,7 @@ impl Witness {
             has_early_data: find(ExtensionType::EARLY_DATA).is_some(),
             has_id: !hello.session_id.is_empty(),
             has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+            has_ml_dsa: find(ExtensionType::SIGNATURE_ALGORITHMS).is_some_and(names_ml_dsa),
             external_psk: find(ExtensionType::PRE_SHARED_KEY).and_then(place_of_external_psk),
         });
     }
@@ -202,6 +220,12 @@ impl Witness {
             key_share: share.map(|share| share.server_share.group),
         });
     }
+}
+
+/// ML-DSA-44, -65 and -87 (draft-ietf-tls-mldsa), in a list behind its length.
+fn names_ml_dsa(data: &[u8]) -> bool {
+    let mut schemes = data.get(2..).unwrap_or_default().chunks_exact(2);
+    schemes.any(|scheme| matches!(scheme, [0x09, 0x04..=0x06]))
 }
 
 fn place_of_external_psk(data: &[u8]) -> Option<u16> {
@@ -266,18 +290,19 @@ fn has_shorter_than_finished(mut bytes: &[u8]) -> bool {
 }
 
 impl Side {
-    fn records(&mut self, mut bytes: &[u8]) {
-        while !self.is_encrypted
-            && let Ok(Some((record, length))) = Record::parse(bytes)
-        {
-            match record.content_type {
-                ContentType::HANDSHAKE => self.messages.extend_from_slice(record.fragment),
-                // Under TLS 1.3 it means nothing, and what follows is not called a handshake any more.
-                ContentType::CHANGE_CIPHER_SPEC => self.is_encrypted = true,
-                _ => {}
-            }
-            bytes = bytes.get(length..).unwrap_or_default();
+    /// Takes the first record, and returns what is behind it. Between hellos a ChangeCipherSpec is for middleboxes alone (RFC 9846 §5.1).
+    fn record<'b>(&mut self, bytes: &'b [u8], is_between_hellos: bool) -> Option<&'b [u8]> {
+        if self.is_encrypted {
+            return None;
         }
+        let (record, length) = Record::parse(bytes).ok()??;
+        match record.content_type {
+            ContentType::HANDSHAKE => self.messages.extend_from_slice(record.fragment),
+            // Under TLS 1.3 it means nothing, and what follows is not called a handshake any more.
+            ContentType::CHANGE_CIPHER_SPEC => self.is_encrypted = !is_between_hellos,
+            _ => {}
+        }
+        bytes.get(length..)
     }
 
     /// The next whole message.

@@ -143,18 +143,20 @@ impl Authority {
     fn intermediates(&self, count: usize) -> Result<Vec<Self>> {
         let mut line: Vec<Self> = Vec::with_capacity(count);
         for number in 1..=count {
-            line.push(line.last().unwrap_or(self).intermediate(number, KeyKind::P256)?);
+            let name = format!("Reprise lab intermediate {number}");
+            let next = line.last().unwrap_or(self).intermediate(&name, KeyKind::P256)?;
+            line.push(next);
         }
         Ok(line)
     }
 
-    /// An authority that this one has signed. The number is in its name. What it issues has no certificate of an authority in its chain.
+    /// An authority that this one signs, with a key of the given kind.
     ///
     /// # Errors
     /// As [`Authority::with_key`].
-    pub fn intermediate(&self, number: usize, kind: KeyKind) -> Result<Self> {
+    pub fn intermediate(&self, name: &str, kind: KeyKind) -> Result<Self> {
         let key = Zeroizing::new(kind.generate()?);
-        let mut params = authority_params(&format!("Reprise lab intermediate {number}"));
+        let mut params = authority_params(name);
         params.use_authority_key_identifier_extension = true;
         let certificate = params.signed_by(&*key, &self.issuer())?;
         Ok(Self { certificate, params, key })

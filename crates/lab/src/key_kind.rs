@@ -20,10 +20,14 @@ pub enum KeyKind {
     P384,
     /// Ed25519.
     Ed25519,
+    /// ML-DSA-44 (FIPS 204), of TLS 1.3 alone.
+    MlDsa44,
+    /// ML-DSA-65, likewise.
+    MlDsa65,
 }
 
 impl KeyKind {
-    /// Every kind, weakest RSA first.
+    /// Every kind but ML-DSA, which few libraries verify; weakest RSA first.
     pub const ALL: [Self; 6] = [Self::Rsa2048, Self::Rsa3072, Self::Rsa4096, Self::P256, Self::P384, Self::Ed25519];
 
     /// The name used in results and file names, such as `rsa-2048` or `p-256`.
@@ -36,6 +40,8 @@ impl KeyKind {
             Self::P256 => "p-256",
             Self::P384 => "p-384",
             Self::Ed25519 => "ed25519",
+            Self::MlDsa44 => "ml-dsa-44",
+            Self::MlDsa65 => "ml-dsa-65",
         }
     }
 
@@ -54,6 +60,8 @@ impl KeyKind {
             Self::P256 => KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?,
             Self::P384 => KeyPair::generate_for(&rcgen::PKCS_ECDSA_P384_SHA384)?,
             Self::Ed25519 => self.generate_ed25519()?,
+            Self::MlDsa44 => KeyPair::generate_for(&rcgen::PKCS_ML_DSA_44)?,
+            Self::MlDsa65 => KeyPair::generate_for(&rcgen::PKCS_ML_DSA_65)?,
         })
     }
 

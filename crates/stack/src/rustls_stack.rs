@@ -42,7 +42,10 @@ type Groups = (Vec<&'static dyn SupportedKxGroup>, Option<&'static KeySharePool>
 impl RustlsStack {
     pub(crate) fn aws_lc_rs() -> Self {
         use rustls::crypto::aws_lc_rs;
-        Self::new("aws-lc-rs", aws_lc_rs::default_provider(), aws_lc_rs::Ticketer::new, &[Ability::KeysReused])
+        // Pure ML-KEM and SecP256r1MLKEM768 are not among those of the default.
+        let kx_groups = aws_lc_rs::ALL_KX_GROUPS.to_vec();
+        let provider = CryptoProvider { kx_groups, ..aws_lc_rs::default_provider() };
+        Self::new("aws-lc-rs", provider, aws_lc_rs::Ticketer::new, &[Ability::KeysReused])
     }
 
     pub(crate) fn ring() -> Self {

@@ -9,6 +9,7 @@ mod gate;
 mod hostile;
 mod loopback;
 mod plugins;
+mod post_quantum;
 mod pregenerate;
 mod psk;
 mod resumed_run;

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
-use crate::{KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
+use crate::{Bytes, KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 
 /// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
 /// end, without any waiting; `wall_ns` and `ready_ns` are time on a clock, and only there over loopback.
@@ -14,7 +14,7 @@ use crate::{KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 pub struct CompareDocument {
     /// `reprise.compare/1`.
     pub schema: String,
-    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `stacks`, `throughput`.
+    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `post-quantum`, `pregenerate`, `throughput`, `stacks`.
     pub scenario: String,
     /// What the connections were made over.
     #[serde(default)]
@@ -162,6 +162,9 @@ pub struct CompareCase {
     /// The server's certificates, and what the client knows of them before.
     #[serde(default)]
     pub chain: ServerChain,
+    /// Whether the client's key share is of a group that the server has not, and a HelloRetryRequest makes it send another.
+    #[serde(default)]
+    pub retried: bool,
 }
 
 /// Application data that one side sends to the other. Both sides' CPU time, the bytes and the number of connections of such a row are those
@@ -233,6 +236,10 @@ pub struct CompareRow {
     /// CPU time that making the server's key pair took ahead of each connection: it is in no other figure. Null where it was not made ahead.
     #[serde(default)]
     pub ahead_ns: Option<u64>,
+    /// Bytes of the server's flight that its ServerHello begins, of the last connection of the warm-up; null over loopback, where flights are
+    /// not told apart.
+    #[serde(default)]
+    pub server_flight: Option<Bytes>,
 }
 
 /// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.
@@ -342,6 +349,23 @@ impl CompareRow {
             BulkSender::Client => [client, server],
             BulkSender::Server => [server, client],
         })
+    }
+
+    /// Bytes that a TCP sender may have under way before anything is acknowledged: ten segments of 1460 bytes (RFC 6928 §2).
+    pub const INITIAL_WINDOW: u64 = 14_600;
+
+    /// Round trips before the client has the server's flight, beyond the one that every handshake takes: one for a HelloRetryRequest, and
+    /// one each time that a window of TCP is full, the initial one and then twice as much (RFC 5681 §3.1). Nothing sent before the flight has
+    /// widened the window.
+    pub fn further_round_trips(&self) -> Option<u64> {
+        let mut rest = self.server_flight?.0;
+        let (mut window, mut windows) = (Self::INITIAL_WINDOW, 0);
+        while rest > window {
+            rest -= window;
+            window = window.saturating_mul(2);
+            windows += 1;
+        }
+        Some(windows + u64::from(self.case.retried))
     }
 
     /// One figure; `None` where it was not measured.

@@ -27,6 +27,15 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
         blocks.extend(about_preparation(document));
     }
+    if document.scenario == "post-quantum" {
+        let (heading, below) = match document.over {
+            CompareOver::Memory => {
+                ("Bytes of one connection, and round trips", format!("{LEGEND_OF_BYTES} {LEGEND_OF_FLIGHTS}"))
+            }
+            CompareOver::Loopback => ("Bytes of one connection", LEGEND_OF_BYTES.to_owned()),
+        };
+        blocks.extend(section(heading, flights(document), [Block::Aside(below)]));
+    }
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
     if !document.ratios.is_empty() {
@@ -231,6 +240,26 @@ fn by_case<K: Ord>(rows: &[CompareRow], order: impl Fn(&CompareRow) -> K) -> Vec
         of_case
     });
     cases.flatten().collect()
+}
+
+const LEGEND_OF_BYTES: &str = "client, server: all bytes that each sends, tickets among them.";
+
+const LEGEND_OF_FLIGHTS: &str = "flight: those of the server's flight that its \
+    ServerHello begins. + RTT: further round trips, one for a HelloRetryRequest, and one each time that the flight fills the window of TCP: \
+    14,600 bytes at first (ten segments of 1460 bytes, RFC 6928), then twice as much.";
+
+/// One group of rows for each handshake, the fewest bytes first.
+fn flights(document: &CompareDocument) -> Table {
+    Rows::of(by_case(&document.rows, |row| row.bytes.sent.0.saturating_add(row.bytes.received.0)))
+        .words("handshake", |row| words(&row.case))
+        .grouped(|row| &row.case)
+        .words("stack", |row| stack_pair(&row.client, &row.server))
+        .figures("client", "", |row| Figure::count(row.bytes.sent.0))
+        .figures("server", "", |row| Figure::count(row.bytes.received.0))
+        .figures("flight", "", |row| row.server_flight.map(|flight| Figure::count(flight.0)))
+        .figures("+ RTT", "", |row| row.further_round_trips().map(Figure::count))
+        .toned(|row| if row.further_round_trips() > Some(0) { Tone::Warning } else { Tone::Plain })
+        .table()
 }
 
 /// One group of rows for each handshake, the fewest first.

@@ -49,6 +49,7 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
         psk_mode: None,
         request: 0,
         bulk: None,
+        retried: false,
     }
 }
 

@@ -28,13 +28,13 @@ pub(crate) struct CompareArgs {
     /// Use only these stacks, by the names that 'reprise stacks' lists; all by default
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) stacks: Vec<String>,
-    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519; an external PSK has none
+    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519, ml-dsa-44, ml-dsa-65, ml-dsa-65-chain, p-256-by-ml-dsa-65; an external PSK has none
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) keys: Vec<Key>,
     /// Versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "Narrow")]
     pub(super) tls: Vec<Version>,
-    /// Groups, each offered alone: x25519, secp256r1, ffdhe2048, X25519MLKEM768
+    /// Groups, each offered alone: x25519, secp256r1, ffdhe2048, X25519MLKEM768, SecP256r1MLKEM768, MLKEM768
     #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Narrow")]
     pub(super) groups: Vec<NamedGroup>,
     /// Cipher suites, each offered alone, by IANA or OpenSSL name

@@ -17,7 +17,8 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
     let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
     let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
     let mode = psk_ke(case.psk_mode);
-    format!("{} {}{mode} {}{group}{mutual}{request}{}", case.tls.number(), case.kind, case.key, prepared(case))
+    let retried = if case.retried { " retried" } else { "" };
+    format!("{} {}{mode} {}{group}{mutual}{request}{retried}{}", case.tls.number(), case.kind, case.key, prepared(case))
 }
 
 /// What was there before the handshake, where that is not as usual.
