@@ -9,7 +9,7 @@ named! {
         Fresh = "fresh",
         /// It was made before the client's first byte came, and is used once.
         Ahead = "ahead",
-        /// It is that of all connections. Whoever learns its private key reads all of them (RFC 9846 appendix C.4).
+        /// It is that of all connections. Whoever learns its private key reads all of them; RFC 9846 §4.3.8 forbids it.
         Reused = "reused",
     }
 }

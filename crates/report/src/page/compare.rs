@@ -104,7 +104,7 @@ const AHEAD: &str = "keys ahead: the server's ephemeral key pair is made before 
     made ahead too.";
 
 const REUSED: &str = "keys reused: one ephemeral key pair serves all connections, here for comparison alone. While its private key exists, \
-    whoever learns it reads all of them: they have no forward secrecy (RFC 9846 appendix C.4)";
+    whoever learns it reads all of them: they have no forward secrecy, and RFC 9846 §4.3.8 forbids it";
 
 const CHAINS: &str = "chain of 2, of 3: certificates that the server sends, all with the leaf's kind of key; else 1. issuer stored: the leaf of a \
     chain of 2 alone is sent, and the client trusts its issuer as it does the root. chain cached: a chain of 2 that the client has \
