@@ -92,7 +92,7 @@ fn bytes_of_group(document: &CompareDocument) -> Option<String> {
     })?;
     let more = |before: u64, after: u64| after.saturating_sub(before);
     Some(format!(
-        "It adds {} bytes of the client and {} of the server ({}).",
+        "{HYBRID} adds {} bytes of the client and {} of the server ({}).",
         more(before.bytes.sent.0, after.bytes.sent.0),
         more(before.bytes.received.0, after.bytes.received.0),
         stack_pair(&after.client, &after.server)
@@ -114,7 +114,7 @@ fn of_flights(document: &CompareDocument) -> Option<String> {
     Some(format!("The server's longest flight is {flight} bytes ({key}, {stack}), {outcome}."))
 }
 
-/// What remains of the most bytes that a full handshake has, once it is resumed.
+/// The full handshake with the most bytes, and how many a resumption of it has.
 fn of_resumption(document: &CompareDocument) -> Option<String> {
     let bytes = |row: &CompareRow| row.bytes.sent.0.saturating_add(row.bytes.received.0);
     let resumed = document.rows.iter().filter(|row| row.case.kind == Kind::Ticket && row.case.group == HYBRID.to_string());
@@ -126,7 +126,7 @@ fn of_resumption(document: &CompareDocument) -> Option<String> {
         })
         .max_by_key(|(full, _)| bytes(full))?;
     let (key, stack) = (&full.case.key, stack_pair(&full.client, &full.server));
-    Some(format!("Of {} bytes of both it leaves {} ({key}, {stack}).", bytes(full), bytes(resumed)))
+    Some(format!("A ticket takes both sides from {} bytes to {} ({key}, {stack}).", bytes(full), bytes(resumed)))
 }
 
 #[cfg(test)]
