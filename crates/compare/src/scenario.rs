@@ -2,6 +2,7 @@
 //! [`Scenario::ALL`].
 
 mod full;
+mod memory;
 mod mutual;
 mod psk;
 mod resumption;
@@ -54,8 +55,13 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 6] =
-        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS, throughput::THROUGHPUT];
+    pub const ALL: [Self; 7] =
+        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS, throughput::THROUGHPUT, memory::MEMORY];
+
+    /// Whether memory is measured in place of time.
+    pub(crate) fn weighs(&self) -> bool {
+        self.name == memory::MEMORY.name
+    }
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {
