@@ -38,6 +38,7 @@ pub(crate) fn folder() -> Option<&'static Path> {
         for (name, _, libraries) in LIBRARIES {
             compile(&stacks().join(format!("shim/{name}.c")), &folder.path().join(format!("{name}.so")), &[], libraries);
         }
+        compile_heap_counter(folder.path());
         folder
     });
     Some(folder.path())
@@ -62,6 +63,14 @@ pub(crate) fn compile(source: &Path, plugin: &Path, defines: &[&str], libraries:
     compiler.arg(source).args(["-Wl,--exclude-libs,ALL", "-Wl,-Bsymbolic", "-Wl,-z,defs"]);
     compiler.arg(format!("-Wl,--version-script={}", stacks().join("shim/plugin.map").display()));
     let output = compiler.args(libraries).args(["-ldl", "-lpthread"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compiles what counts the heap of child processes.
+pub(crate) fn compile_heap_counter(folder: &Path) {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fno-builtin", "-shared", "-o"]);
+    let output = compiler.arg(folder.join("reprise-heap")).arg(stacks().join("heap/heap.c")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

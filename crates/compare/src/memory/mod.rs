@@ -86,7 +86,10 @@ fn weigh_in_child(
     launcher.environment.push(("LD_PRELOAD", counter.into()));
     let job = Box::new(job(client.found, server.found, case, certificates));
     let connections = if comparison.effort == Effort::QUICK { QUICK } else { USUAL };
-    Worker::new(&launcher).ask(&Request::Weigh { job, connections })
+    let mut worker = Worker::new(&launcher);
+    let weighed = worker.ask(&Request::Weigh { job, connections });
+    // It ends by itself: a profiler that it runs under writes its figures then.
+    worker.finish().and(weighed)
 }
 
 fn statistics(samples: &[u64], seed: u64) -> Option<CompareBytes> {

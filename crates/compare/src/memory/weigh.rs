@@ -130,6 +130,9 @@ impl Both {
             server.turn(heap, |party| party.receive(clock, &mut client.party.sent))?;
             client.turn(heap, |party| party.receive(clock, &mut server.party.sent))?;
         }
+        for side in [&mut client, &mut server] {
+            side.party.sent = Vec::new();
+        }
         let both = Self { client, server, clock };
         match both.client.party.is_ready && both.server.party.is_ready {
             true => Ok(both),

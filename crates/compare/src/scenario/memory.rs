@@ -1,6 +1,6 @@
 //! What does a connection take of memory, at most and once its handshake is complete?
 
-use reprise_model::document::{CompareDocument, CompareMemory, CompareSide};
+use reprise_model::document::{CompareBytes, CompareDocument, CompareMemory, CompareSide};
 use reprise_model::{Kind, Version};
 use reprise_wire::NamedGroup;
 
@@ -32,13 +32,13 @@ fn least_and_most(document: &CompareDocument, side: CompareSide, tls: Version) -
     rows.sort_by_key(|row| row.held.median);
     let shown = |row: &CompareMemory| {
         let kb = |bytes: u64| format!("{:.1}", bytes as f64 / 1000.0);
-        let of = |bytes: &reprise_model::document::CompareBytes| {
-            let range = bytes.ci95.map(|[low, high]| format!(" ({}–{})", kb(low), kb(high))).unwrap_or_default();
-            format!("{}{range} kB", kb(bytes.median))
+        let of = |bytes: &CompareBytes| {
+            let spread = bytes.ci95.map(|[low, high]| format!(" ±{}", kb((high - low) / 2))).unwrap_or_default();
+            format!("{}{spread} kB", kb(bytes.median))
         };
-        format!("{} with {}, after {} at its peak", of(&row.held), row.stack, of(&row.peak))
+        format!("{} with {} (at its peak {})", of(&row.held), row.stack, of(&row.peak))
     };
-    let which = format!("A {tls} {} connection holds", side.name());
+    let which = format!("After its handshake a {} connection of {tls} holds", side.name());
     match rows.as_slice() {
         [] => None,
         [only] => Some(format!("{which} {}.", shown(only))),
