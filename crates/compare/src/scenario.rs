@@ -55,8 +55,15 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 7] =
-        [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, psk::PSK, stacks::STACKS, throughput::THROUGHPUT, memory::MEMORY];
+    pub const ALL: [Self; 7] = [
+        resumption::RESUMPTION,
+        full::FULL,
+        mutual::MUTUAL,
+        psk::PSK,
+        stacks::STACKS,
+        throughput::THROUGHPUT,
+        memory::MEMORY,
+    ];
 
     /// Whether memory is measured in place of time.
     pub(crate) fn weighs(&self) -> bool {

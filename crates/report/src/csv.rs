@@ -5,8 +5,8 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument, LoadLatency,
-    MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument,
+    LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 

@@ -33,7 +33,8 @@ pub(crate) fn rows(
     let pairs = comparison.pairs(stacks, comparison.crossed);
     let planned = (pairs.len() * comparison.cases.len()) as u64;
     audience.begins("handshakes weighed");
-    for (done, (pair, case)) in pairs.iter().flat_map(|pair| comparison.cases.iter().map(move |case| (pair, case))).enumerate()
+    for (done, (pair, case)) in
+        pairs.iter().flat_map(|pair| comparison.cases.iter().map(move |case| (pair, case))).enumerate()
     {
         if audience.stops() {
             break;
@@ -80,7 +81,8 @@ fn weigh_in_child(
     if comparison.over == CompareOver::Loopback {
         return Err(Failed::unsupported("the heap is counted over memory alone"));
     }
-    let missing = || Failed::unsupported("the heap is not counted without reprise-heap: 'cargo xtask stacks --system' builds it");
+    let missing =
+        || Failed::unsupported("the heap is not counted without reprise-heap: 'cargo xtask stacks --system' builds it");
     let counter: &Path = comparison.heap_counter.ok_or_else(missing)?;
     let mut launcher = launcher.clone();
     launcher.environment.push(("LD_PRELOAD", counter.into()));

@@ -31,7 +31,11 @@ pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<FoundStack>> {
 
 /// A file beside the plugins, of the first folder that has it.
 pub(crate) fn beside(arguments: &PluginArgs, file: &str) -> Option<PathBuf> {
-    folders(arguments).iter().map(|folder| folder.join(file)).find(|file| file.is_file()).and_then(|it| it.canonicalize().ok())
+    folders(arguments)
+        .iter()
+        .map(|folder| folder.join(file))
+        .find(|file| file.is_file())
+        .and_then(|it| it.canonicalize().ok())
 }
 
 /// This program again, as a child.
