@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifndef __GLIBC__
+#error "the malloc of glibc alone has these names"
+#endif
+
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);

@@ -14,8 +14,11 @@ use crate::workspace::Workspace;
 /// What a plugin exports, and all that it exports.
 const SYMBOL: &str = "reprise_stack_v1";
 
-/// What `reprise layers` starts for each request, and what `reprise compare memory` counts by.
-const HELPERS: [&str; 2] = ["reprise-run", "reprise-heap"];
+/// What `reprise layers` starts for each request.
+const PROGRAM: &str = "reprise-run";
+
+/// What `reprise compare memory` counts by.
+const HEAP_COUNTER: &str = "reprise-heap";
 
 /// Builds the plugin of every library that is installed, and says what to install for the others.
 pub(crate) fn build_of_system(workspace: &Workspace) -> anyhow::Result<()> {
@@ -27,8 +30,11 @@ pub(crate) fn build_of_system(workspace: &Workspace) -> anyhow::Result<()> {
     }
     let is_any_installed = !installed.is_empty();
     let built = build_each(installed, |library| folders.build(library));
-    for helper in HELPERS {
-        println!("{}", folders.make(helper)?.display());
+    println!("{}", folders.make(PROGRAM)?.display());
+    // Without it, all but memory is compared.
+    match folders.make(HEAP_COUNTER) {
+        Ok(counter) => println!("{}", counter.display()),
+        Err(error) => eprintln!("{HEAP_COUNTER}: {error:#}"),
     }
     if !missing.is_empty() {
         println!("not installed: {0}\n  apt-get install {0}", missing.join(" "));

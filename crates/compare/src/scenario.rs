@@ -66,7 +66,7 @@ impl Scenario {
     ];
 
     /// Whether memory is measured in place of time.
-    pub(crate) fn weighs(&self) -> bool {
+    pub fn weighs(&self) -> bool {
         self.name == memory::MEMORY.name
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let scenario = arguments.scenario;
     let cases = scenario.cases(&selection);
     ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name);
+    ensure!(!(scenario.weighs() && arguments.instructions), "'memory' counts no instructions: remove --instructions");
     let launcher = plugins::launcher(arguments.timeout)?;
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;

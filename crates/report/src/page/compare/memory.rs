@@ -17,8 +17,7 @@ pub(super) const LEGEND: &str = "Medians, ± half their 95 % interval, in kB (10
 
 /// One group of rows for each handshake and side, what holds the least first.
 pub(super) fn weights(document: &CompareDocument) -> Table {
-    let key = |row: &CompareMemory| (row.case.clone(), row.side);
-    let rows = grouped(&document.memory, |row| key(row)).into_iter().flat_map(|(_, mut of_case)| {
+    let rows = grouped(&document.memory, |row| (&row.case, row.side)).into_iter().flat_map(|(_, mut of_case)| {
         of_case.sort_by_key(|row| row.held.median);
         of_case
     });
@@ -27,7 +26,7 @@ pub(super) fn weights(document: &CompareDocument) -> Table {
         .grouped(|row| &row.case)
         .words("side", |row| row.side.name())
         .grouped(|row| row.side)
-        .words("stack", |row| stack(row))
+        .words("stack", stack)
         .figures("n", "", |row| Figure::count(row.connections))
         .dispensable(0)
         .figures("held", "kB", |row| kilobytes(&row.held))
@@ -47,6 +46,6 @@ fn stack(row: &CompareMemory) -> String {
 }
 
 fn kilobytes(bytes: &CompareBytes) -> Figure {
-    let spread = bytes.ci95.map(|[low, high]| format!(" ±{:.2}", (high - low) as f64 / 2000.0)).unwrap_or_default();
-    Figure::plain(format!("{:.2}{spread}", bytes.median as f64 / 1000.0))
+    let spread = bytes.ci95.map(|[low, high]| format!(" ±{:.1}", (high - low) as f64 / 2000.0)).unwrap_or_default();
+    Figure::plain(format!("{:.1}{spread}", bytes.median as f64 / 1000.0))
 }
