@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::cell::{Cell, Transport, side_context};
 use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
+use crate::memory::{Weighed, brought, mapped_files, weigh};
 use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
 use crate::pair::Connected;
 use crate::shares::Shares;
@@ -88,6 +89,7 @@ impl Child {
                 _ => Err(nothing_prepared()),
             },
             Request::TimeRandom { stack, helper, times } => answered(random_bytes(&stack, helper.as_deref(), times)?),
+            Request::Weigh { job, connections } => answered(self.weigh(&job, connections)?),
             Request::Conform { stack, keys } => answered(conformance::run(&*self.stack(&stack)?, &keys)),
         }
     }
@@ -118,6 +120,18 @@ impl Child {
         let cell = self.add(Prepared::Pair(Box::new(cell)));
         let Connected { sent, received, server_flight, .. } = last;
         Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received, server_flight })
+    }
+
+    fn weigh(&mut self, job: &Job, connections: u32) -> Result<Weighed, Failed> {
+        let before = mapped_files();
+        let client = self.stack(&job.client)?;
+        let of_client = brought(&before);
+        let before = mapped_files();
+        let server = self.stack(&job.server)?;
+        let of_server = if job.client == job.server { of_client } else { brought(&before) };
+        let mut weighed = weigh([&*client, &*server], job, connections)?;
+        (weighed.client.code, weighed.server.code) = (of_client, of_server);
+        Ok(weighed)
     }
 
     fn prepare_side(&mut self, side: &SideJob) -> Result<SideReady, Failed> {

@@ -18,7 +18,7 @@ use crate::message::{Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
-use crate::{claims, cores};
+use crate::{claims, cores, memory};
 
 /// Most connections that a sample is the mean of.
 const MOST_CONNECTIONS: u64 = 256;
@@ -43,9 +43,33 @@ pub fn compare(
         }
         (document.clock, document.resumed) = (earlier.clock, earlier.resumed + 1);
     }
-    let mut measured = Measured::prepare(comparison, &usable, launcher, audience, document.clock);
+    if comparison.scenario.weighs() {
+        (document.memory, document.skipped) = memory::rows(comparison, &usable, launcher, audience);
+    } else {
+        measure(&mut document, comparison, &usable, launcher, audience);
+    }
+    document.conclusion = conclusion(&comparison.scenario, &document);
+    for stack in &stacks {
+        if let Err(failed) = &stack.info {
+            let case = comparison.cases.iter().take(1);
+            document.skipped.extend(case.map(|case| skip(&stack.found.name, &stack.found.name, case, failed)));
+        }
+    }
+    document.interrupted = audience.stops();
+    Ok(document)
+}
+
+/// Times of every pair and handshake, and what they say.
+fn measure(
+    document: &mut CompareDocument,
+    comparison: &ComparisonPlan<'_>,
+    usable: &[&Described<'_>],
+    launcher: &Launcher,
+    audience: &mut dyn Audience,
+) {
+    let mut measured = Measured::prepare(comparison, usable, launcher, audience, document.clock);
     measured.run(comparison, audience);
-    document.matrix = matrix(comparison, &usable, launcher, audience);
+    document.matrix = matrix(comparison, usable, launcher, audience);
     measured.count(comparison, launcher, audience);
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
     document.ratios = measured.ratios(comparison);
@@ -53,18 +77,9 @@ pub fn compare(
     document.claims.extend(claims::of_pairs_ahead(&document.ratios, &measured.skipped));
     document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
     document.claims.extend(claims::of_hardware(&document.ratios));
-    document.conclusion = conclusion(&comparison.scenario, &document);
     document.skipped = measured.skipped;
-    for stack in &stacks {
-        if let Err(failed) = &stack.info {
-            let case = comparison.cases.iter().take(1);
-            document.skipped.extend(case.map(|case| skip(&stack.found.name, &stack.found.name, case, failed)));
-        }
-    }
     document.clock = measured.clock;
     document.cores = measured.cores.map(|cores| cores.map(|core| core as u64));
-    document.interrupted = audience.stops();
-    Ok(document)
 }
 
 /// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
@@ -108,6 +123,7 @@ impl ComparisonPlan<'_> {
             conclusion: Vec::new(),
             stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
             rows: Vec::new(),
+            memory: Vec::new(),
             ratios: Vec::new(),
             skipped: Vec::new(),
             matrix: Vec::new(),
@@ -227,9 +243,8 @@ impl<'a> Measured<'a> {
     ) -> Result<usize, Failed> {
         let mut launcher = launcher.clone();
         for side in [client, server] {
-            launcher
-                .environment
-                .extend(without_aes_instructions(&side.found.at, side.info.as_ref().map_err(Failed::clone)?)?);
+            let variables = without_aes_instructions(&side.found.at, side.info.as_ref().map_err(Failed::clone)?)?;
+            launcher.environment.extend(variables.iter().map(|&(name, value)| (name, value.into())));
         }
         self.children.push(comparison.children(&launcher, self.cores));
         Ok(self.children.len() - 1)
@@ -388,7 +403,7 @@ impl Cell<'_> {
     }
 }
 
-fn skip(client: &str, server: &str, case: &Case, failed: &Failed) -> CompareSkipped {
+pub(crate) fn skip(client: &str, server: &str, case: &Case, failed: &Failed) -> CompareSkipped {
     CompareSkipped {
         client: client.to_owned(),
         server: server.to_owned(),

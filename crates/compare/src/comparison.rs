@@ -1,5 +1,7 @@
 //! What is to be compared, how much, and with whom.
 
+use std::path::Path;
+
 use reprise_model::Kind;
 use reprise_model::document::{CompareDocument, CompareOver, ComparedStack};
 
@@ -32,6 +34,8 @@ pub struct ComparisonPlan<'a> {
     pub callgrind: Option<&'a Callgrind>,
     /// A result of the same run, which was interrupted.
     pub earlier: Option<&'a CompareDocument>,
+    /// The file that counts the heap of a process that it is preloaded to.
+    pub heap_counter: Option<&'a Path>,
 }
 
 impl ComparisonPlan<'_> {

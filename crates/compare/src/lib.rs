@@ -34,6 +34,7 @@ mod libraries;
 mod line_process;
 mod loopback;
 mod matrix;
+mod memory;
 mod message;
 mod pair;
 mod resume;

@@ -37,6 +37,8 @@ pub(crate) enum Request {
     /// Times the first random bytes of so many processes that `helper` starts: a list of
     /// [`RandomBytes`](crate::layers::RandomBytes).
     TimeRandom { stack: StackRef, helper: Option<PathBuf>, times: u32 },
+    /// Keeps so many connections alive, and counts what each side takes of the heap: [`Weighed`](crate::memory::Weighed).
+    Weigh { job: Box<Job>, connections: u32 },
     /// Whether a stack keeps the contract of its header, by certificates of every key: a list of
     /// [`Check`](crate::conformance::Check).
     Conform { stack: StackRef, keys: Vec<(crate::case::Key, Certificates)> },

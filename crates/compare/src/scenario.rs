@@ -2,6 +2,7 @@
 //! [`Scenario::ALL`].
 
 mod full;
+mod memory;
 mod mutual;
 mod post_quantum;
 mod pregenerate;
@@ -56,7 +57,7 @@ pub struct Selection {
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         resumption::RESUMPTION,
         full::FULL,
         mutual::MUTUAL,
@@ -64,8 +65,14 @@ impl Scenario {
         post_quantum::POST_QUANTUM,
         pregenerate::PREGENERATE,
         throughput::THROUGHPUT,
+        memory::MEMORY,
         stacks::STACKS,
     ];
+
+    /// Whether memory is measured in place of time.
+    pub fn weighs(&self) -> bool {
+        self.name == memory::MEMORY.name
+    }
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {

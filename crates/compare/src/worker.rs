@@ -21,7 +21,7 @@ pub struct Launcher {
     /// How long a child may take for an answer.
     pub patience: Duration,
     /// What is set in its environment beside what this process has.
-    pub environment: Vec<(&'static str, &'static str)>,
+    pub environment: Vec<(&'static str, OsString)>,
 }
 
 /// A child process, started with the first request.
@@ -84,7 +84,10 @@ impl Worker {
             None => {
                 let mut command = Command::new(&self.launcher.program);
                 // Ctrl-C is for the parent, which ends with what there is.
-                command.args(&self.launcher.arguments).envs(self.launcher.environment.iter().copied()).process_group(0);
+                command
+                    .args(&self.launcher.arguments)
+                    .envs(self.launcher.environment.iter().map(|(name, value)| (name, value)))
+                    .process_group(0);
                 Ok(self.running.insert(LineProcess::start(&mut command).map_err(Failed::broken)?))
             }
         }

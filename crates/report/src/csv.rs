@@ -5,8 +5,8 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument, LoadLatency,
-    MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument,
+    LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -220,8 +220,10 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         case: &it.case,
         outcome: &it.outcome,
         measured: None,
+        memory: None,
     });
-    let rows: Vec<Compared<'_>> = document.rows.iter().flat_map(compared).chain(skipped).collect();
+    let weighed = document.memory.iter().map(weighed);
+    let rows: Vec<Compared<'_>> = document.rows.iter().flat_map(compared).chain(weighed).chain(skipped).collect();
     let statistics = |it: &Compared<'_>| it.measured.map(|(_, statistics, ..)| *statistics);
     Records::of(&rows)
         .field("scenario", |_| &document.scenario)
@@ -234,7 +236,7 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .field("cipher", |it| &it.case.cipher)
         .field("mutual", |it| it.case.mutual)
         .field("outcome", |it| it.outcome)
-        .known("side", |it| it.measured.map(|(side, ..)| side.name()))
+        .known("side", |it| it.measured.map(|(side, ..)| side).or(it.memory.map(|row| row.side)).map(|side| side.name()))
         .known("n", |it| it.measured.map(|(_, _, n, _)| n))
         .known("median_ns", |it| Some(statistics(it)?.median_ns))
         .interval("ci95_low_ns", "ci95_high_ns", |it| statistics(it)?.ci95_ns)
@@ -246,6 +248,12 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .field("request", |it| it.case.request)
         .field("key_pairs", |it| it.case.key_pairs.name())
         .field("chain", |it| it.case.chain.name())
+        .known("connections", |it| it.memory.map(|row| row.connections))
+        .known("held_bytes", |it| it.memory.map(|row| row.held.median))
+        .interval("held_ci95_low_bytes", "held_ci95_high_bytes", |it| it.memory?.held.ci95)
+        .known("peak_bytes", |it| it.memory.map(|row| row.peak.median))
+        .known("context_bytes", |it| it.memory.map(|row| row.context.median))
+        .known("code_bytes", |it| it.memory?.code)
         .records
 }
 
@@ -256,6 +264,12 @@ struct Compared<'a> {
     case: &'a CompareCase,
     outcome: &'a str,
     measured: Option<(CompareSide, &'a Statistics, u64, Option<u64>)>,
+    memory: Option<&'a CompareMemory>,
+}
+
+fn weighed(row: &CompareMemory) -> Compared<'_> {
+    let (client, server) = if row.side == CompareSide::Client { (&row.stack, &row.peer) } else { (&row.peer, &row.stack) };
+    Compared { client, server, case: &row.case, outcome: "measured", measured: None, memory: Some(row) }
 }
 
 fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
@@ -263,7 +277,7 @@ fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
     let sides = CompareSide::ALL
         .into_iter()
         .filter_map(|side| Some((side, row.of(side)?, *n, row.instructions.and_then(|count| count.of(side)))));
-    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it) })
+    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it), memory: None })
 }
 
 /// A row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and no figures.

@@ -44,6 +44,8 @@ mod engine_stack;
 mod error;
 #[cfg(unix)]
 mod ffi;
+#[cfg(unix)]
+mod heap;
 mod options;
 #[cfg(unix)]
 mod plugin;
@@ -55,6 +57,8 @@ pub use abilities::{Abilities, Ability};
 pub use account::{Account, KeptBy};
 pub use built_in::built_in;
 pub use error::StackError;
+#[cfg(unix)]
+pub use heap::{Growth, Heap};
 pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
 #[cfg(unix)]
 pub use plugin::Plugin;

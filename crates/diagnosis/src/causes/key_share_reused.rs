@@ -12,8 +12,8 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "key-share-reused",
     title: "The server uses an ephemeral key more than once",
     happens: "\
-The server takes the same (EC)DHE key for several handshakes: from a pool that is filled before, or one key for some time. TLS 1.3 does
-not forbid it (RFC 9846 §C.4 speaks of the client's alone); NIST SP 800-56A wants a key for each. Some terminators do it on purpose.",
+The server takes the same (EC)DHE key for several handshakes: from a pool that is filled before, or one key for some time. RFC 8446 did
+not forbid it, and RFC 9846 §4.3.8 does (a client has to accept it all the same); NIST SP 800-56A wants a key for each. Some terminators do it on purpose.",
     seen: "\
 The server's key share is the same in two handshakes, be they full or resumed. Fresh keys are never alike.",
     confirm: "\

@@ -14,7 +14,7 @@ use crate::{Bytes, KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 pub struct CompareDocument {
     /// `reprise.compare/1`.
     pub schema: String,
-    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `post-quantum`, `pregenerate`, `throughput`, `stacks`.
+    /// What was compared: `resumption`, `full`, `mutual`, `psk`, `post-quantum`, `pregenerate`, `throughput`, `memory`, `stacks`.
     pub scenario: String,
     /// What the connections were made over.
     #[serde(default)]
@@ -39,6 +39,9 @@ pub struct CompareDocument {
     pub stacks: Vec<ComparedStack>,
     /// One for each pair and handshake that could be measured.
     pub rows: Vec<CompareRow>,
+    /// What was weighed in place of times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<CompareMemory>,
     /// How two handshakes of one pair compare.
     pub ratios: Vec<CompareRatio>,
     /// What could not be measured, and why.
@@ -240,6 +243,45 @@ pub struct CompareRow {
     /// not told apart.
     #[serde(default)]
     pub server_flight: Option<Bytes>,
+}
+
+/// What a side of one kind of connection takes of the heap, in bytes as the library asks for them: what malloc adds to a block is not
+/// among them, nor what the process has once for all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareMemory {
+    /// The stack.
+    pub stack: String,
+    /// The stack of its peers.
+    pub peer: String,
+    /// Which side of the connection it is: `client` or `server`.
+    pub side: CompareSide,
+    /// The handshake.
+    #[serde(flatten)]
+    pub case: CompareCase,
+    /// So many connections were alive in the end. A sample is the mean of a tenth of them.
+    pub connections: u64,
+    /// A context, with its certificates and key, after the first one of the process.
+    pub context: CompareBytes,
+    /// The most that one connection takes until both handshakes are complete, its creation included.
+    pub peak: CompareBytes,
+    /// What one connection holds then, with its buffers as the library leaves them and no data under way.
+    pub held: CompareBytes,
+    /// Code and constants of the plugin's file and of the TLS libraries that it loads; null of what is built in, whose code is not apart
+    /// from that of Reprise.
+    pub code: Option<u64>,
+}
+
+/// Bytes, of several samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareBytes {
+    /// Their median.
+    pub median: u64,
+    /// Its interval; null under six samples.
+    pub ci95: Option<[u64; 2]>,
+    /// The samples, in the order in which they were taken.
+    pub samples: Vec<u64>,
 }
 
 /// CPU time of the threads that made connections: what is not charged to a side is the harness, and over loopback the sockets.

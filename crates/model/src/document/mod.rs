@@ -19,9 +19,9 @@ mod trace;
 
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
-    BulkSender, CompareBulk, CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument, CompareInstructions,
-    CompareMatrixCell, CompareOver, ComparePlan, CompareRatio, CompareRow, CompareSamples, CompareSide, CompareSkipped,
-    CompareThreads, ComparedStack, Rate, stack_pair,
+    BulkSender, CompareBulk, CompareBytes, CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument,
+    CompareInstructions, CompareMatrixCell, CompareMemory, CompareOver, ComparePlan, CompareRatio, CompareRow,
+    CompareSamples, CompareSide, CompareSkipped, CompareThreads, ComparedStack, Rate, stack_pair,
 };
 pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,

@@ -20,6 +20,9 @@ const SYMBOL: &str = "reprise_stack_v1";
 /// What `reprise layers` starts for each request.
 const PROGRAM: &str = "reprise-run";
 
+/// What `reprise compare memory` counts by.
+const HEAP_COUNTER: &str = "reprise-heap";
+
 /// The shims, their Makefile, and what it builds of.
 static STACKS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/stacks");
 /// What fetches sources, and the list of those that firmware is built of too.
@@ -39,6 +42,11 @@ pub(super) fn run(names: &[String], all_sources: bool, into: Option<&Path>) -> a
         }
     }
     print(format!("{}\n", folders.make(PROGRAM)?.display()).as_bytes())?;
+    // Without it, all but memory is compared.
+    let counter = folders
+        .make(HEAP_COUNTER)
+        .map_or_else(|error| format!("{HEAP_COUNTER}: {error:#}"), |made| made.display().to_string());
+    print(format!("{counter}\n").as_bytes())?;
     if !chosen.missing.is_empty() {
         print(format!("not installed: {0}\n  apt-get install {0}\n", chosen.missing.join(" ")).as_bytes())?;
     }

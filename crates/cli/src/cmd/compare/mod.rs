@@ -22,6 +22,9 @@ pub(crate) use flags::{CompareArgs, PluginArgs, StackChildArgs};
 use gate::Gate;
 pub(crate) use list::run as run_stacks;
 
+/// What counts the heap of the child processes.
+const HEAP_COUNTER: &str = "reprise-heap";
+
 pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let stacks = chosen(plugins::found(&arguments.plugins)?, &arguments.stacks)?;
     let selection = Selection {
@@ -34,6 +37,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let scenario = arguments.scenario;
     let cases = scenario.cases(&selection);
     ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name);
+    ensure!(!(scenario.weighs() && arguments.instructions), "'memory' counts no instructions: remove --instructions");
     let launcher = plugins::launcher(arguments.timeout)?;
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;
@@ -42,6 +46,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         true => Effort::QUICK,
         false => Effort { samples: arguments.samples, ..Effort::USUAL },
     };
+    let heap_counter = plugins::beside(&arguments.plugins, HEAP_COUNTER);
     let comparison = ComparisonPlan {
         scenario,
         cases: &cases,
@@ -53,6 +58,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         over: arguments.over,
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
+        heap_counter: heap_counter.as_deref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
     let outputs = Outputs::open(&arguments.outputs, &[])?;
@@ -62,7 +68,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let mut document = compared.context("--resume")?;
     let complaints = gate.judge(&mut document);
     outputs.write(Document::Compare(&document))?;
-    Ok(match (document.interrupted, document.rows.is_empty(), complaints) {
+    Ok(match (document.interrupted, document.rows.is_empty() && document.memory.is_empty(), complaints) {
         (true, _, _) => Ending::Interrupted,
         (false, true, _) => Ending::BadAnswer("no stack made any of these handshakes: see 'Skipped'".to_owned()),
         (false, false, Some(complaints)) => Ending::BadAnswer(complaints),

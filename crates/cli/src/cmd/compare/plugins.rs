@@ -36,6 +36,15 @@ pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<FoundStack>> {
     Ok(all)
 }
 
+/// A file beside the plugins, of the first folder that has it.
+pub(crate) fn beside(arguments: &PluginArgs, file: &str) -> Option<PathBuf> {
+    folders(arguments)
+        .iter()
+        .map(|folder| folder.join(file))
+        .find(|file| file.is_file())
+        .and_then(|it| it.canonicalize().ok())
+}
+
 /// This program again, as a child.
 pub(crate) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
     let program = std::env::current_exe().context("cannot find this program, which runs the stacks in child processes")?;

@@ -127,7 +127,7 @@ pub(super) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
         client_key: subject.client_key,
         count: arguments.count,
         timeout: arguments.timeout,
-        helper: plugins::folders(&arguments.plugins).iter().map(|folder| folder.join(HELPER)).find(|file| file.is_file()),
+        helper: plugins::beside(&arguments.plugins, HELPER),
         seed: arguments.seed,
     };
     let launcher = plugins::launcher(COMPUTING + 2 * arguments.timeout)?;
