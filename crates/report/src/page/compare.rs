@@ -27,7 +27,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend([Block::Table(table), Block::Aside(legend(document).to_owned())]);
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
     }
-    blocks.extend(section(memory::HEADING, memory::weights(document), [Block::Aside(memory::LEGEND.to_owned())]));
+    blocks.extend(section(&memory::heading(document), memory::weights(document), [Block::Aside(memory::LEGEND.to_owned())]));
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
     if !document.ratios.is_empty() {
