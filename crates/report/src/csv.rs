@@ -254,6 +254,11 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("peak_bytes", |it| it.memory.map(|row| row.peak.median))
         .known("context_bytes", |it| it.memory.map(|row| row.context.median))
         .known("code_bytes", |it| it.memory?.code)
+        .field("retried", |it| it.case.retried)
+        .known("sender", |it| Some(it.case.bulk.as_ref()?.sender.name()))
+        .known("transfer_bytes", |it| Some(it.case.bulk.as_ref()?.bytes))
+        .known("record_bytes", |it| Some(it.case.bulk.as_ref()?.record))
+        .known("hardware", |it| Some(it.case.bulk.as_ref()?.hardware))
         .records
 }
 

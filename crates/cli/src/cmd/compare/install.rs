@@ -173,7 +173,7 @@ impl Folders {
     }
 }
 
-/// What is there as it is to be keeps its date: make builds nothing anew for it.
+/// What is there as it is to be keeps its date: make builds nothing again for it.
 fn unpack(recipes: &Dir<'_>, folder: &Path) -> anyhow::Result<()> {
     for file in recipes.files() {
         let path = folder.join(file.path());

@@ -7,7 +7,10 @@ use super::words::words;
 use crate::figures::Figure;
 use crate::table::{Rows, Table};
 
-pub(super) const HEADING: &str = "Memory of one connection";
+pub(super) fn heading(document: &CompareDocument) -> String {
+    let alive = document.memory.first().map(|row| row.connections).unwrap_or_default();
+    format!("Memory of one connection, of {alive} that are alive at once")
+}
 
 pub(super) const LEGEND: &str = "Medians, ± half their 95 % interval, in kB (1000 bytes) of heap as the library asks for them, without what \
     malloc adds. held: by one connection once both handshakes are complete, no data under way, its buffers as the library leaves them. \
@@ -27,8 +30,6 @@ pub(super) fn weights(document: &CompareDocument) -> Table {
         .words("side", |row| row.side.name())
         .grouped(|row| row.side)
         .words("stack", stack)
-        .figures("n", "", |row| Figure::count(row.connections))
-        .dispensable(0)
         .figures("held", "kB", |row| kilobytes(&row.held))
         .figures("peak", "kB", |row| kilobytes(&row.peak))
         .figures("context", "kB", |row| kilobytes(&row.context))
