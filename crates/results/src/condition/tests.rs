@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reprise_model::document::{CompareCase, CompareOver, MeasureDocument, ServerCpu};
-use reprise_model::{Kind, Version};
+use reprise_model::{KeyPairs, Kind, ServerChain, Version};
 
 use super::*;
 use crate::{Earlier, Scope, compare};
@@ -49,6 +49,8 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
         psk_mode: None,
         request: 0,
         bulk: None,
+        key_pairs: KeyPairs::Fresh,
+        chain: ServerChain::One,
         retried: false,
     }
 }
