@@ -2,6 +2,7 @@
  * wolfSSL 5.5 and later, built with its OpenSSL layer, as a plugin of Reprise: see reprise_stack.h. Its transport is callbacks,
  * here over memory.
  */
+#include <limits.h>
 #include <stdio.h>
 
 #include <wolfssl/options.h>
@@ -11,8 +12,6 @@
 
 #define REPRISE_PREGENERATE pregenerate
 #include "memory.h"
-
-REPRISE_SESSION_IS_BYTES
 
 struct reprise_context {
     WOLFSSL_CTX *ssl;
@@ -259,13 +258,8 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
             && (wolfSSL_UseSNI(ssl, WOLFSSL_SNI_HOST_NAME, context->server_name, strlen(context->server_name)) != WOLFSSL_SUCCESS
                 || wolfSSL_check_domain_name(ssl, context->server_name) != WOLFSSL_SUCCESS))
             goto failed;
-        if (session) {
-            const uint8_t *bytes = session->bytes;
-            WOLFSSL_SESSION *resumed = wolfSSL_d2i_SSL_SESSION(NULL, &bytes, (long)session->length);
-            int is_set = resumed && wolfSSL_set_session(ssl, resumed) == WOLFSSL_SUCCESS;
-            wolfSSL_SESSION_free(resumed);
-            if (!is_set) goto failed;
-        }
+        /* The library copies it: it may be offered again. */
+        if (session && wolfSSL_set_session(ssl, (WOLFSSL_SESSION *)session) != WOLFSSL_SUCCESS) goto failed;
     }
     *out = connection;
     return REPRISE_OK;
@@ -320,13 +314,31 @@ static int session_take(reprise_connection *connection, reprise_session **out)
 {
     if (connection->is_taken || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE) return REPRISE_NO_SESSION;
     WOLFSSL_SESSION *session = wolfSSL_get1_session(connection->ssl);
+    if (!session) return REPRISE_NO_SESSION;
+    connection->is_taken = 1;
+    *out = (reprise_session *)session;
+    return REPRISE_OK;
+}
+
+static void session_free(reprise_session *session) { wolfSSL_SESSION_free((WOLFSSL_SESSION *)session); }
+
+static ptrdiff_t session_export(const reprise_session *session, size_t capacity, uint8_t *out)
+{
     uint8_t *bytes = NULL;
-    int length = session ? wolfSSL_i2d_SSL_SESSION(session, &bytes) : 0;
-    int result = length > 0 ? session_import(connection->context, bytes, (size_t)length, out) : REPRISE_NO_SESSION;
-    wolfSSL_SESSION_free(session);
+    int length = wolfSSL_i2d_SSL_SESSION((WOLFSSL_SESSION *)session, &bytes);
+    ptrdiff_t result = length <= 0 ? REPRISE_FAILED : (size_t)length > capacity ? REPRISE_TOO_SMALL : length;
+    if (result > 0) memcpy(out, bytes, (size_t)length);
     if (bytes) wolfSSL_Free(bytes);
-    connection->is_taken = result == REPRISE_OK;
     return result;
+}
+
+static int session_import(reprise_context *context, const uint8_t *bytes, size_t length, reprise_session **out)
+{
+    (void)context;
+    WOLFSSL_SESSION *session = length > INT_MAX ? NULL : wolfSSL_d2i_SSL_SESSION(NULL, &bytes, (long)length);
+    if (!session) return REPRISE_INVALID;
+    *out = (reprise_session *)session;
+    return REPRISE_OK;
 }
 
 REPRISE_ERROR_TEXT(if (refusal) snprintf(text, sizeof text, "%s", refusal); else if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text))

@@ -32,7 +32,8 @@ static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/sources");
 pub(super) fn run(names: &[String], all_sources: bool, into: Option<&Path>) -> anyhow::Result<Ending> {
     let chosen = chosen(names, all_sources)?;
     let home = into.map(Path::to_owned).or_else(plugins::home).context("no home directory: name one with '--into DIR'")?;
-    let folders = Folders::new(&home)?;
+    // make is in another directory.
+    let folders = Folders::new(&std::path::absolute(&home)?)?;
     let mut failed = Vec::new();
     for library in &chosen.libraries {
         // One that cannot be built costs nobody the others.
