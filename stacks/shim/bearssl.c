@@ -20,6 +20,7 @@ struct reprise_context {
     size_t suites_length;
     int is_server, sessions, requires_client, was_found;
     char *server_name;
+    reprise_connection *spare; /* of a connection that has ended: a program makes the next with it, as BearSSL's own samples do */
 };
 
 struct reprise_connection {
@@ -63,7 +64,7 @@ static void context_free(reprise_context *context)
 {
     if (!context) return;
     certificates_free(&context->pem);
-    free(context->cache_memory), free(context->server_name), free(context);
+    free(context->spare), free(context->cache_memory), free(context->server_name), free(context);
 }
 
 static int pin(reprise_context *context, const reprise_options *options)
@@ -112,7 +113,13 @@ failed:
     return result;
 }
 
-static void connection_free(reprise_connection *connection) { free(connection); }
+static void connection_free(reprise_connection *connection)
+{
+    if (!connection) return;
+    reprise_context *context = connection->context;
+    if (context->spare || br_ssl_engine_last_error(connection->engine) != BR_ERR_OK) free(connection);
+    else context->spare = connection;
+}
 
 static void begin_client(reprise_connection *connection)
 {
@@ -148,21 +155,30 @@ static void begin_server(reprise_connection *connection)
     br_ssl_server_set_trust_anchor_names_alt(server, context->pem.roots.anchors, context->pem.roots.count);
 }
 
-static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
+/* Everything of a connection that is the context's: with its buffer, and a generator of random bytes that the first connection seeds. */
+static reprise_connection *configured(reprise_context *context)
 {
     reprise_connection *connection = malloc(sizeof *connection);
-    if (!connection) return REPRISE_NO_MEMORY;
-    memset(&connection->offered, 0, sizeof connection->offered);
-    connection->is_taken = connection->was_found = 0;
+    if (!connection) return NULL;
     connection->context = context;
     connection->engine = context->is_server ? &connection->side.server.eng : &connection->side.client.eng;
-    context->was_found = 0;
     (context->is_server ? begin_server : begin_client)(connection);
     br_ssl_engine_context *engine = connection->engine;
     br_ssl_engine_set_versions(engine, BR_TLS12, BR_TLS12);
     if (context->suites_length) br_ssl_engine_set_suites(engine, context->suites, context->suites_length);
     br_ssl_engine_set_ec(engine, &context->curves);
     br_ssl_engine_set_buffer(engine, connection->memory, sizeof connection->memory, 1);
+    return connection;
+}
+
+static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
+{
+    reprise_connection *connection = context->spare;
+    context->spare = NULL;
+    if (!connection && !(connection = configured(context))) return REPRISE_NO_MEMORY;
+    br_ssl_engine_context *engine = connection->engine;
+    memset(&connection->offered, 0, sizeof connection->offered);
+    connection->is_taken = connection->was_found = context->was_found = 0;
     if (session && session->length == sizeof connection->offered) memcpy(&connection->offered, session->bytes, session->length);
     if (session) br_ssl_engine_set_session_parameters(engine, &connection->offered);
     if (!(context->is_server ? br_ssl_server_reset(&connection->side.server)
