@@ -55,7 +55,10 @@ fn values_of_another_form_are_refused() {
         ("load NOWHERE --mix psk", &["psk"]),
         ("load NOWHERE --rate 10 --step pNaN=1s", &["p99=20ms"]),
         ("load NOWHERE --proxy-protocol v3", &["v1 or v2"]),
-        ("compare fall", &["possible values: resumption, full, mutual, psk, post-quantum, pregenerate, throughput, memory, stacks"]),
+        (
+            "compare fall",
+            &["possible values: resumption, full, mutual, psk, post-quantum, pregenerate, throughput, memory, stacks"],
+        ),
         ("compare full --keys p-257", &["unknown key 'p-257'"]),
         ("compare full --groups p-257", &["unknown group 'p-257'"]),
         ("compare full --stacks rustls-ring,opensssl", &["unknown stack 'opensssl'; available: rustls-aws-lc"]),
