@@ -117,7 +117,7 @@ impl Described<'_> {
 }
 
 /// A stack as documents have it.
-pub(crate) fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
+pub fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
     ComparedStack {
         name: found.name.clone(),
         library: info.library.clone(),

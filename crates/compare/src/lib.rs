@@ -49,7 +49,7 @@ pub use callgrind::{Callgrind, NoValgrind};
 pub use case::{Case, Key};
 pub use child::serve_requests;
 pub use compare::{compare, describe};
-pub use comparison::{Audience, ComparisonPlan, Effort};
+pub use comparison::{Audience, ComparisonPlan, Effort, compared_stack};
 pub use conformance::{Check, KEYS as CONFORMANCE_KEYS, conformance};
 pub use keys::{KeyError, Keys};
 pub use layers::{IdentityFiles, Layers, Material, MaterialError, RemoteServer, ResumedBy, layers, pem_of_certificates};

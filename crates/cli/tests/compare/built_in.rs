@@ -108,3 +108,20 @@ fn what_no_stack_can_do_is_skipped_and_never_zero() {
     assert_eq!(strings(&document["skipped"], "outcome"), ["unsupported", "unsupported"]);
     assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("the client: it has no suite"), "{document:#}");
 }
+
+#[test]
+fn the_list_of_stacks_is_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.so");
+    std::fs::write(&file, "no library").unwrap();
+    let (document, outcome) = Reprise::without_plugins("stacks --plugin").arg(&file).run_for_json();
+    outcome.exits(1).says(&["1 of them cannot be used"]);
+    assert_eq!(document["schema"], "reprise.stacks/1");
+    assert_eq!(strings(&document["stacks"], "name"), ["rustls-aws-lc", "rustls-ring", "engine"]);
+    assert_eq!(strings(&document["broken"], "name"), ["mine"]);
+    assert_eq!(document["broken"][0]["file"], file.to_str().unwrap());
+    let available = document["available"].as_array().unwrap().iter();
+    let how = |name: &str| available.clone().find(|it| it["name"] == name).unwrap()["install"].as_str().unwrap().to_owned();
+    assert_eq!(how("openssl-3.5"), "reprise stacks install openssl-3.5");
+    assert_eq!(how("gnutls"), "apt-get install libgnutls28-dev; reprise stacks install gnutls");
+}

@@ -15,6 +15,7 @@ mod load;
 mod measure;
 mod provenance;
 mod side_by_side;
+mod stacks;
 mod trace;
 
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
@@ -54,4 +55,5 @@ pub use provenance::Provenance;
 pub use side_by_side::{
     SideBySideDifference, SideBySideDocument, SideBySideResult, SideBySideRow, SideBySideUnit, SideBySideValue,
 };
+pub use stacks::{AvailableStack, BrokenStack, StacksDocument};
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

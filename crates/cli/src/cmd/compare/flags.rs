@@ -84,6 +84,9 @@ pub(crate) struct CompareArgs {
 pub(crate) struct StacksArgs {
     #[command(subcommand)]
     pub(super) command: Option<StacksCommand>,
+    /// Write the list as JSON (docs/schema/); - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
     /// Maximum time a library may take to answer; then its process is killed
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
     pub(super) timeout: Duration,

@@ -5,15 +5,18 @@ use std::path::Path;
 
 use anyhow::bail;
 use reprise_compare::{
-    CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, conformance, describe,
+    CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, compared_stack, conformance,
+    describe,
 };
 use reprise_model::ServerChain;
+use reprise_model::document::{AvailableStack, BrokenStack, StacksDocument};
 use reprise_probe::Interrupt;
 
 use super::flags::{StacksArgs, StacksCommand};
 use super::{install, plugins};
 use crate::ending::Ending;
-use crate::outputs::print;
+use crate::outputs::{Output, print};
+use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     match &arguments.command {
@@ -24,63 +27,97 @@ pub(crate) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending
 }
 
 fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
-    let launcher = plugins::launcher(arguments.timeout)?;
-    let mut page = String::new();
-    let mut broken = 0;
-    let all = plugins::found(&arguments.plugins)?;
-    for (found, info) in describe(&all, &launcher) {
-        match info {
-            Ok(info) => {
-                let _ = writeln!(page, "{:<16} {} {}", found.name, info.library, info.version);
-                let flags = if info.flags.is_empty() { "not said" } else { &info.flags };
-                let _ = writeln!(page, "{:<16}   {flags}; {}", "", info.abilities.join(" "));
-                if let (StackRef::Plugin(file), Some(hash)) = (&found.at, &info.sha256) {
-                    let _ = writeln!(page, "{:<16}   {}, sha256 {hash}", "", file.display());
-                }
-            }
-            Err(Failed { outcome, reason }) => {
-                broken += 1;
-                let _ = writeln!(page, "{:<16} {}: {reason}", found.name, outcome.name());
-            }
-        }
+    let output = arguments.json.as_deref().map(Output::open).transpose()?;
+    let document = document(arguments)?;
+    if output.as_ref().is_none_or(|output| !output.is_standard()) {
+        print(page(&document).as_bytes())?;
     }
-    let folders: Vec<String> =
-        plugins::folders(&arguments.plugins).iter().map(|folder| folder.display().to_string()).collect();
-    let _ = writeln!(page, "\nPlugin directories: {} (--plugins, REPRISE_STACKS).", folders.join(", "));
-    page.push_str(&rest(&all));
-    page.push_str(OWN);
-    print(page.as_bytes())?;
-    Ok(match broken {
+    if let Some(output) = output {
+        let mut bytes = serde_json::to_vec_pretty(&document)?;
+        bytes.push(b'\n');
+        output.write(&bytes)?;
+    }
+    Ok(match document.broken.len() {
         0 => Ending::Done,
         broken => Ending::BadAnswer(format!("{broken} of them cannot be used")),
     })
 }
 
+fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
+    let launcher = plugins::launcher(arguments.timeout)?;
+    let all = plugins::found(&arguments.plugins)?;
+    let (mut stacks, mut broken) = (Vec::new(), Vec::new());
+    for (found, info) in describe(&all, &launcher) {
+        match info {
+            Ok(info) => stacks.push(compared_stack(&found, &info)),
+            Err(Failed { outcome, reason }) => {
+                let file = match &found.at {
+                    StackRef::Plugin(file) => Some(file.display().to_string()),
+                    StackRef::BuiltIn(_) => None,
+                };
+                broken.push(BrokenStack { name: found.name, file, outcome: outcome.name().to_owned(), reason });
+            }
+        }
+    }
+    let is_there = |library: &&Library| all.iter().any(|found| found.name == library.plugin);
+    Ok(StacksDocument {
+        schema: StacksDocument::SCHEMA.to_owned(),
+        stacks,
+        broken,
+        directories: plugins::folders(&arguments.plugins).iter().map(|folder| folder.display().to_string()).collect(),
+        available: LIBRARIES.iter().filter(|library| !is_there(library)).map(available).collect(),
+        provenance: provenance(),
+    })
+}
+
+/// How to get a library that is not there.
+fn available(library: &Library) -> AvailableStack {
+    let build = format!("reprise stacks install {}", library.plugin);
+    let (install, named_only) = match library.origin {
+        LibrarySource::System { package, .. } => (format!("apt-get install {package}; {build}"), None),
+        LibrarySource::Source { named_only, .. } => (build, named_only.map(str::to_owned)),
+    };
+    AvailableStack {
+        name: library.plugin.to_owned(),
+        library: library.title.to_owned(),
+        licence: library.licence.to_owned(),
+        install,
+        named_only,
+    }
+}
+
+fn page(document: &StacksDocument) -> String {
+    let mut page = String::new();
+    for stack in &document.stacks {
+        let _ = writeln!(page, "{:<16} {} {}", stack.name, stack.library, stack.version);
+        let flags = if stack.flags.is_empty() { "not said" } else { &stack.flags };
+        let _ = writeln!(page, "{:<16}   {flags}; {}", "", stack.abilities.join(" "));
+        if let (Some(file), Some(hash)) = (&stack.file, &stack.sha256) {
+            let _ = writeln!(page, "{:<16}   {file}, sha256 {hash}", "");
+        }
+    }
+    for BrokenStack { name, outcome, reason, .. } in &document.broken {
+        let _ = writeln!(page, "{name:<16} {outcome}: {reason}");
+    }
+    let _ = writeln!(page, "\nPlugin directories: {} (--plugins, REPRISE_STACKS).", document.directories.join(", "));
+    if !document.available.is_empty() {
+        page.push_str(MORE);
+    }
+    for AvailableStack { name, library, licence, install, named_only } in &document.available {
+        let why = named_only.as_ref().map(|why| format!(" (only by name: {why})")).unwrap_or_default();
+        let _ = writeln!(page, "{name:<16} {library}, {licence}\n{:<16}   {install}{why}", "");
+    }
+    page.push_str(OWN);
+    page
+}
+
+const MORE: &str = "
+More; 'reprise stacks install --sources' builds all of a pinned source except those marked 'only by name':
+";
+
 const OWN: &str = "\
 Your own library: stacks/include/reprise_stack.h is the contract; 'reprise stacks check FILE.so' tests a plugin against it.
 ";
-
-/// How to get each library that is not there.
-fn rest(found: &[FoundStack]) -> String {
-    let missing = |library: &&Library| found.iter().all(|found| found.name != library.plugin);
-    let mut page = String::new();
-    for library in LIBRARIES.iter().filter(missing) {
-        let how = match library.origin {
-            LibrarySource::System { package, .. } => {
-                format!("apt-get install {package}; reprise stacks install {}", library.plugin)
-            }
-            LibrarySource::Source { named_only: Some(why), .. } => {
-                format!("reprise stacks install {} (only by name: {why})", library.plugin)
-            }
-            LibrarySource::Source { .. } => format!("reprise stacks install {}", library.plugin),
-        };
-        if page.is_empty() {
-            page.push_str("\nMore; 'reprise stacks install --sources' builds all of a pinned source except those marked 'only by name':\n");
-        }
-        let _ = writeln!(page, "{:<16} {}, {}\n{:<16}   {how}", library.plugin, library.title, library.licence, "");
-    }
-    page
-}
 
 fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let stack = named(arguments, stack)?;
