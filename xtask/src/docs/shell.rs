@@ -67,6 +67,8 @@ impl Shell {
             .args(["-o", "pipefail", "-c", command])
             .current_dir(if is_workshop(command) { self.root.as_path() } else { self.folder.path() })
             .env("PATH", &self.path)
+            // What a command installs for its user.
+            .env("XDG_DATA_HOME", self.folder.path())
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?)
