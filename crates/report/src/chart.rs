@@ -51,10 +51,20 @@ pub(crate) struct Series {
 pub(crate) struct Intervals {
     /// With the unit.
     pub(crate) label: String,
+    pub(crate) points: Points,
     pub(crate) rows: Vec<Interval>,
 }
 
-/// A ratio and its interval.
+/// What the points of a chart are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Points {
+    /// Ratios: 1 is in sight, and marked.
+    Ratios,
+    /// Values of a unit. The least and the greatest are those of all charts of a page, so that one can be held against the other.
+    Values { unit: &'static str, ends: [f64; 2] },
+}
+
+/// A value and its interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Interval {
     pub(crate) name: String,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::drawing::{Drawing, fill_class, fitted, text};
 use super::scale::{Scale, name, rounded};
-use crate::chart::{Bar, Bars, Interval, Intervals};
+use crate::chart::{Bar, Bars, Interval, Intervals, Points};
 
 /// From one row to the next.
 const ROW: f64 = 36.0;
@@ -63,12 +63,15 @@ fn parts(bar: &Bar) -> Vec<[f64; 2]> {
 pub(super) fn intervals(intervals: &Intervals, width: f64) -> Drawing {
     let ends = |row: &Interval| row.interval.unwrap_or([row.at; 2]);
     let values = || intervals.rows.iter().flat_map(|row| [row.at, ends(row)[0], ends(row)[1]]);
-    // The reference is always in sight.
-    let all = values().chain([1.0]).filter(|value| *value > 0.0);
+    let (in_sight, reference, unit) = match intervals.points {
+        Points::Ratios => ([1.0; 2], Some(1.0), "×"),
+        Points::Values { unit, ends } => (ends, None, unit),
+    };
+    let all = values().chain(in_sight).filter(|value| *value > 0.0);
     let (left, right) = (14.0, width - TOTAL);
     let scale = Scale::of_values(all, true, [left, right]);
     let end = intervals.rows.len() as f64 * ROW;
-    let one = scale.place(1.0);
+    let reference = reference.map(|value| scale.place(value));
     let shapes = html! {
         (axis(scale, &intervals.label, left, end, width))
         @for (index, row) in intervals.rows.iter().enumerate() {
@@ -77,10 +80,12 @@ pub(super) fn intervals(intervals: &Intervals, width: f64) -> Drawing {
             @let middle = y + 24.0;
             (text("name", 0.0, y + 13.0, &fitted(&row.name, width)))
             // Not through the names.
-            path.reference d=(format!("M{one} {}V{}", y + 17.0, y + ROW - 4.0)) {}
+            @if let Some(place) = reference {
+                path.reference d=(format!("M{place} {}V{}", y + 17.0, y + ROW - 4.0)) {}
+            }
             path.whisker d=(format!("M{low} {middle}H{high}M{low} {}V{}M{high} {}V{}", middle - 5.0, middle + 5.0, middle - 5.0, middle + 5.0)) {}
             circle.point cx=(scale.place(row.at)) cy=(middle) r="4.5" {}
-            (text("value", high.max(scale.place(row.at)) + 8.0, y + 28.0, &format!("{}×", name(significant(row.at)))))
+            (text("value", high.max(scale.place(row.at)) + 8.0, y + 28.0, &format!("{}{unit}", name(significant(row.at)))))
         }
     };
     Drawing { width, height: end + BOTTOM, shapes }

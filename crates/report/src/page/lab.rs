@@ -8,7 +8,7 @@ use reprise_results::lab_sentences;
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, grouped, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
+use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals, Points};
 use crate::figures::{Figure, Unit};
 use crate::table::{Rows, Table, Tone};
 
@@ -187,7 +187,7 @@ fn ratios(comparisons: &[Comparison<'_>]) -> Option<Chart> {
     };
     let rows = sorted(comparisons).into_iter().filter_map(row).collect();
     let label = "times as fast as the handshake of a new session".to_owned();
-    Intervals { label, rows }.into_chart("What reusing gains, with 95 % intervals")
+    Intervals { label, points: Points::Ratios, rows }.into_chart("What reusing gains, with 95 % intervals")
 }
 
 fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table {

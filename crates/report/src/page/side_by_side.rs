@@ -4,7 +4,7 @@ use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit,
 
 use super::measure::title;
 use super::{Block, Fact, Page, section};
-use crate::chart::{Chart, Interval, Intervals};
+use crate::chart::{Chart, Interval, Intervals, Points};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -40,7 +40,7 @@ fn ratios(document: &SideBySideDocument, labels: &[&str]) -> Option<Chart> {
         [other] => format!("{other} by {first}"),
         _ => format!("The others by {first}"),
     };
-    Intervals { label: format!("times the figure of {first}"), rows }.into_chart(&title)
+    Intervals { label: format!("times the figure of {first}"), points: Points::Ratios, rows }.into_chart(&title)
 }
 
 /// `tls median`.

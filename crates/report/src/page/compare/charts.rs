@@ -1,29 +1,44 @@
-//! What stacks look like side by side: each side's share of a handshake, and what resuming gains.
+//! What stacks look like side by side: what a handshake costs, in time or in memory, and what resuming gains.
 
-use reprise_model::document::{CompareCase, CompareDocument, CompareRow, CompareSide, stack_pair};
+use reprise_model::document::{CompareDocument, CompareMemory, CompareRow, CompareSide, stack_pair};
 
 use super::grouped;
+use super::memory::stack;
 use super::words::{change, words};
-use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
-
-/// CPU time of client and server, one chart for each handshake, the cheapest stack first: a resumption would be invisible beside a
-/// full handshake. The table has those beyond the first few.
-pub(super) fn costs(document: &CompareDocument) -> impl Iterator<Item = Chart> {
-    let cases = grouped(&document.rows, |row| &row.case).into_iter();
-    cases.take(MOST_CHARTS).filter_map(|(case, rows)| of_case(case, rows))
-}
+use crate::chart::{Chart, Interval, Intervals, Points};
 
 /// A page with more would be read by nobody.
 const MOST_CHARTS: usize = 12;
 
-fn of_case(case: &CompareCase, mut rows: Vec<&CompareRow>) -> Option<Chart> {
-    let micros = |row: &CompareRow| [row.client_ns.median_ns, row.server_ns.median_ns].map(|ns| ns as f64 / 1e3);
-    // By what is drawn: the sum of two medians is not quite the median of the sums.
-    rows.sort_by_key(|row| row.client_ns.median_ns.saturating_add(row.server_ns.median_ns));
-    let bar = |row: &CompareRow| Bar { name: stack_pair(&row.client, &row.server), parts: micros(row).to_vec() };
-    let groups = vec![BarGroup { name: String::new(), bars: rows.into_iter().map(bar).collect() }];
-    let parts = vec!["client".to_owned(), "server".to_owned()];
-    Bars { label: "CPU time, µs".to_owned(), parts, groups }.into_chart(&words(case))
+/// CPU time of both sides, one chart for each handshake, the cheapest stack first. Of bulk data it is the rate at which it is sent, the
+/// fastest first. The table has the sides, and the handshakes beyond the first few.
+pub(super) fn costs(document: &CompareDocument) -> impl Iterator<Item = Chart> {
+    let is_of_bulk = super::is_of_bulk(document);
+    let interval = |row: &CompareRow| {
+        let micros = |ns: u64| ns as f64 / 1e3;
+        let time = || (micros(row.both_ns.median_ns), row.both_ns.ci95_ns.map(|ends| ends.map(micros)));
+        let (at, interval) = row.rates().map_or_else(time, |[sent, _]| (sent.median, sent.ci95));
+        Interval { name: stack_pair(&row.client, &row.server), at, interval }
+    };
+    let groups = grouped(&document.rows, |row| &row.case).into_iter();
+    let charts = groups.map(|(case, rows)| (words(case), rows.into_iter().map(interval).collect())).collect();
+    let (label, unit) =
+        if is_of_bulk { ("sent by CPU time, MB/s", " MB/s") } else { ("CPU time of both sides, µs", " µs") };
+    on_one_scale(charts, is_of_bulk, label, unit)
+}
+
+/// What one connection holds, one chart for each handshake and side.
+pub(super) fn memory(document: &CompareDocument) -> impl Iterator<Item = Chart> {
+    let kilobytes = |bytes: u64| bytes as f64 / 1e3;
+    let interval = |row: &CompareMemory| Interval {
+        name: stack(row),
+        at: kilobytes(row.held.median),
+        interval: row.held.ci95.map(|ends| ends.map(kilobytes)),
+    };
+    let groups = grouped(&document.memory, |row| (&row.case, row.side)).into_iter();
+    let title = |case, side: CompareSide| format!("{}, {}", words(case), side.name());
+    let charts = groups.map(|((case, side), rows)| (title(case, side), rows.into_iter().map(interval).collect())).collect();
+    on_one_scale(charts, false, "held by one connection, kB", " kB")
 }
 
 /// What the second handshake is cheaper than the first, both sides together.
@@ -35,5 +50,22 @@ pub(super) fn ratios(document: &CompareDocument) -> Option<Chart> {
         interval: ratio.ci95,
     });
     let label = "times as cheap, CPU time of both sides".to_owned();
-    Intervals { label, rows: rows.collect() }.into_chart("What the second handshake gains on the first, with 95 % intervals")
+    let ratios = Intervals { label, points: Points::Ratios, rows: rows.collect() };
+    ratios.into_chart("What the second handshake gains on the first, with 95 % intervals")
+}
+
+/// The first few, each sorted, from the least value of all to the greatest: so that one can be held against the other.
+fn on_one_scale(
+    mut charts: Vec<(String, Vec<Interval>)>,
+    is_more_better: bool,
+    label: &'static str,
+    unit: &'static str,
+) -> impl Iterator<Item = Chart> {
+    charts.truncate(MOST_CHARTS);
+    let drawn = charts.iter().flat_map(|(_, rows)| rows).flat_map(|row| row.interval.unwrap_or([row.at; 2]));
+    let ends = drawn.fold([f64::INFINITY, 0.0], |[low, high], value| [value.min(low), value.max(high)]);
+    charts.into_iter().filter_map(move |(title, mut rows)| {
+        rows.sort_by(|one, other| if is_more_better { other.at.total_cmp(&one.at) } else { one.at.total_cmp(&other.at) });
+        Intervals { label: label.to_owned(), points: Points::Values { unit, ends }, rows }.into_chart(&title)
+    })
 }

@@ -38,7 +38,7 @@ pub(super) fn weights(document: &CompareDocument) -> Table {
 }
 
 /// With its peer, where that is another.
-fn stack(row: &CompareMemory) -> String {
+pub(super) fn stack(row: &CompareMemory) -> String {
     match row.side {
         _ if row.stack == row.peer => row.stack.clone(),
         CompareSide::Server => format!("{} ← {}", row.stack, row.peer),

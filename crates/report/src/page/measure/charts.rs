@@ -3,7 +3,7 @@
 use reprise_model::document::{MeasureDocument, Ratio, Run};
 use reprise_model::{Asked, Phase};
 
-use crate::chart::{Axis, Chart, Interval, Intervals, Lines, Plot, Series};
+use crate::chart::{Axis, Chart, Interval, Intervals, Lines, Plot, Points, Series};
 use crate::figures::Unit;
 
 pub(super) fn charts(document: &MeasureDocument) -> Vec<Chart> {
@@ -55,8 +55,11 @@ fn ratios(document: &MeasureDocument) -> Option<Chart> {
         let name = format!("{}, {part}", name(Asked { tls: ratio.tls, kind: ratio.to }));
         Interval { name, at: ratio.median, interval: ratio.ci95 }
     };
-    let intervals =
-        Intervals { label: "times as fast as a full handshake".to_owned(), rows: ratios.iter().map(row).collect() };
+    let intervals = Intervals {
+        label: "times as fast as a full handshake".to_owned(),
+        points: Points::Ratios,
+        rows: ratios.iter().map(row).collect(),
+    };
     intervals.into_chart("What resuming gains, with 95 % intervals")
 }
 
