@@ -51,8 +51,12 @@ fn a_library_without_aes_instructions_takes_longer() {
     assert_eq!(ring["outcome"], "unsupported");
     assert_eq!(ring["reason"], "rustls-ring has no switch for the AES instructions of this CPU");
     let claims = document["claims"].as_array().unwrap();
-    let judged = |claim: &Value| claim["claim"].as_str().unwrap().starts_with("AES-128-GCM is 63 times");
-    assert!(claims.iter().any(judged) && claims.iter().all(judged), "no claim about handshakes: {claims:#?}");
+    let mut judged: Vec<(&str, &str)> = claims
+        .iter()
+        .map(|claim| (claim["claim"].as_str().unwrap().split(' ').next().unwrap(), claim["verdict"].as_str().unwrap()))
+        .collect();
+    judged.dedup();
+    assert_eq!(judged, [("AES-128-GCM", "same direction"), ("SHA-256", "not decided")], "{claims:#?}");
 }
 
 #[test]
