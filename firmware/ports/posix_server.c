@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,10 +30,15 @@
 
 enum { SLOTS = 8, SESSIONS = 16, TURNS = 64 };
 
+/* How long what a client still sends is dropped, in milliseconds. */
+enum { LINGERS = 1000 };
+
 struct slot {
     int descriptor; /* -1: free */
     void *tls;
     reprise_connection connection;
+    bool lingers; /* it has ended, and its peer may still be sending */
+    uint32_t ended;
 };
 
 static char *read_file(const char *path, size_t *len);
@@ -42,6 +48,7 @@ static void accept_one(struct slot *slots, const reprise_service *service);
 static void *serve(void *service);
 static void answer(void *context, reprise_http_request *request, reprise_http_response *response);
 static bool drive(struct slot *slot);
+static void linger(struct slot *slot);
 static void quit(const char *why);
 
 static int listener;
@@ -197,7 +204,9 @@ static void *serve(void *context)
     }
     for (int index = 0; index < SLOTS; index++) {
         if (slots[index].descriptor != -1) {
-            reprise_connection_abort(&slots[index].connection);
+            if (!slots[index].lingers) {
+                reprise_connection_abort(&slots[index].connection);
+            }
             close(slots[index].descriptor);
         }
         free(slots[index].tls);
@@ -208,15 +217,35 @@ static void *serve(void *context)
 /* Some turns, for the others are to have theirs. True if there may be more to do. */
 static bool drive(struct slot *slot)
 {
+    if (slot->lingers) {
+        linger(slot);
+        return false;
+    }
     reprise_step step = REPRISE_MOVED;
     for (int turn = 0; step == REPRISE_MOVED && turn < TURNS; turn++) {
         step = reprise_connection_step(&slot->connection, reprise_posix_milliseconds());
     }
     if (step == REPRISE_DONE) {
+        shutdown(slot->descriptor, SHUT_WR);
+        slot->lingers = true;
+        slot->ended = reprise_posix_milliseconds();
+    }
+    return step == REPRISE_MOVED;
+}
+
+/* A client that is still sending would be reset, and might never read what it was told: RFC 9112 section 9.6. */
+static void linger(struct slot *slot)
+{
+    uint8_t dropped[4096];
+    ssize_t len = 1;
+    for (int turn = 0; len > 0 && turn < TURNS; turn++) {
+        len = recv(slot->descriptor, dropped, sizeof dropped, 0);
+    }
+    bool may_come = len > 0 || (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+    if (!may_come || reprise_posix_milliseconds() - slot->ended > LINGERS) {
         close(slot->descriptor);
         slot->descriptor = -1;
     }
-    return step == REPRISE_MOVED;
 }
 
 static void accept_one(struct slot *slots, const reprise_service *service)
@@ -231,6 +260,7 @@ static void accept_one(struct slot *slots, const reprise_service *service)
     for (int index = 0; index < SLOTS; index++) {
         if (slots[index].descriptor == -1) {
             slots[index].descriptor = descriptor;
+            slots[index].lingers = false;
             if (reprise_connection_begin(&slots[index].connection, service, slots[index].tls,
                                          reprise_posix_socket(&slots[index].descriptor), reprise_posix_milliseconds())
                 == REPRISE_OK) {
