@@ -15,9 +15,7 @@ const NOT_ALONE: &str = "in the suites that are measured SHA-256 is one part of 
 /// Each claim with each stack that was measured with AES instructions and without.
 pub(crate) fn of_hardware(ratios: &[CompareRatio]) -> Vec<CompareClaim> {
     let switched = |ratio: &&CompareRatio| {
-        let hardware = |bulk: &Option<_>| bulk.as_ref().map(|bulk: &reprise_model::document::CompareBulk| bulk.hardware);
-        ratio.side == CompareSide::Both
-            && (hardware(&ratio.from.bulk), hardware(&ratio.to.bulk)) == (Some(false), Some(true))
+        ratio.side == CompareSide::Both && (ratio.from.hardware(), ratio.to.hardware()) == (Some(false), Some(true))
     };
     let about = |claim: &'static Claim<Hardware>| {
         let published = &claim.decided_by;

@@ -1,6 +1,6 @@
 //! What do the records of bulk data cost, by suite, by size and by side, with the CPU's AES instructions and without?
 
-use reprise_model::document::{BulkSender, CompareBulk, CompareDocument, CompareRow};
+use reprise_model::document::{BulkSender, CompareDocument, CompareRow, cipher_of};
 use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -32,12 +32,14 @@ pub(super) const THROUGHPUT: Scenario = Scenario {
     },
     compares: |from, to| {
         let (Some(data), Some(with)) = (from.bulk, to.bulk) else { return false };
-        let same_cipher = cipher(from) == cipher(to);
+        let [suite, to_suite] = [from, to].map(|case| case.suite().to_string());
+        let [cipher, to_cipher] = [&suite, &to_suite].map(|suite| cipher_of(suite));
+        let same_cipher = cipher == to_cipher;
         let newer = (from.version, to.version) == (Version::Tls12, Version::Tls13) && same_cipher && data == with;
         let same_version = from.version == to.version;
         let by_hardware = !data.hardware && with == Bulk { hardware: true, ..data };
         let larger = data.record < with.record && with == Bulk { record: LARGEST_RECORD, ..data };
-        let chacha20 = cipher(from).starts_with("CHACHA20") && cipher(to).starts_with("AES_128_GCM") && data == with;
+        let chacha20 = cipher.starts_with("CHACHA20") && is_gcm(to_cipher) && data == with;
         newer || same_version && (same_cipher && (by_hardware || larger) || chacha20)
     },
     concludes: |document| {
@@ -46,11 +48,11 @@ pub(super) const THROUGHPUT: Scenario = Scenario {
             times_as_much(document, "Without AES instructions AES-128-GCM under TLS 1.3", |from, to| {
                 is_gcm(&to.cipher)
                     && to.tls == Version::Tls13
-                    && hardware(&from.bulk) == Some(false)
-                    && hardware(&to.bulk) == Some(true)
+                    && from.hardware() == Some(false)
+                    && to.hardware() == Some(true)
             }),
-            times_as_much(document, "Data in records of 512 bytes", |from, to| {
-                record(&from.bulk) == Some(512) && record(&to.bulk) == Some(LARGEST_RECORD.into())
+            times_as_much(document, "Data in records of 512 bytes in place of 16384", |from, to| {
+                from.record() == Some(512) && to.record() == Some(LARGEST_RECORD.into())
             }),
             times_as_much(
                 document,
@@ -59,7 +61,7 @@ pub(super) const THROUGHPUT: Scenario = Scenario {
                     from.cipher.contains("CHACHA20")
                         && from.tls == Version::Tls13
                         && is_gcm(&to.cipher)
-                        && record(&to.bulk) == Some(LARGEST_RECORD.into())
+                        && to.record() == Some(LARGEST_RECORD.into())
                 },
             ),
         ];
@@ -93,23 +95,8 @@ fn suites(version: Version, key: Key) -> &'static [CipherSuite] {
     }
 }
 
-/// The suite without its key exchange, which the data does not depend on.
-fn cipher(case: &Case) -> String {
-    let suite = case.suite().to_string();
-    let cipher = suite.split_once("_WITH_").map(|(_, cipher)| cipher.to_owned());
-    cipher.unwrap_or_else(|| suite.trim_start_matches("TLS_").to_owned())
-}
-
 fn is_gcm(cipher: &str) -> bool {
     cipher.contains("AES_128_GCM")
-}
-
-fn hardware(bulk: &Option<CompareBulk>) -> Option<bool> {
-    bulk.as_ref().map(|bulk| bulk.hardware)
-}
-
-fn record(bulk: &Option<CompareBulk>) -> Option<u64> {
-    bulk.as_ref().map(|bulk| bulk.record)
 }
 
 /// Whose core sends the most of all rows, and receives the most.

@@ -363,6 +363,23 @@ impl CompareSamples {
     }
 }
 
+/// A suite's IANA name without its key exchange: `TLS_AES_128_GCM_SHA256` and `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` have one.
+pub fn cipher_of(suite: &str) -> &str {
+    suite.split_once("_WITH_").map_or_else(|| suite.strip_prefix("TLS_").unwrap_or(suite), |(_, cipher)| cipher)
+}
+
+impl CompareCase {
+    /// Of bulk data: whether the library may use what this CPU has for AES.
+    pub fn hardware(&self) -> Option<bool> {
+        self.bulk.as_ref().map(|bulk| bulk.hardware)
+    }
+
+    /// Of bulk data: bytes of data in each record.
+    pub fn record(&self) -> Option<u64> {
+        self.bulk.as_ref().map(|bulk| bulk.record)
+    }
+}
+
 /// Both stacks, "engine → rustls-ring", or the one that was measured with itself.
 pub fn stack_pair(client: &str, server: &str) -> String {
     if client == server { client.to_owned() } else { format!("{client} → {server}") }

@@ -22,7 +22,7 @@ pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
     BulkSender, CompareBulk, CompareBytes, CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument,
     CompareInstructions, CompareMatrixCell, CompareMemory, CompareOver, ComparePlan, CompareRatio, CompareRow,
-    CompareSamples, CompareSide, CompareSkipped, CompareThreads, ComparedStack, Rate, stack_pair,
+    CompareSamples, CompareSide, CompareSkipped, CompareThreads, ComparedStack, Rate, cipher_of, stack_pair,
 };
 pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,

@@ -3,6 +3,7 @@
 use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266};
 use reprise_board::{Key, ResponseMode};
 use reprise_model::Kind;
+use reprise_model::document::cipher_of;
 
 use super::{Block, Page, source};
 
@@ -86,7 +87,9 @@ fn table_of_handshakes(document: &BoardDocument) -> Table {
     Rows::of(full.map(|full| (full, resumption(document, full))))
         .words("image", |(full, _)| image_and_library(document, full))
         .words("key", |(full, _)| full.key.name())
-        .words("suite · group", |(full, _)| format!("{} · {}", suite(&full.cipher), full.group.as_deref().unwrap_or("–")))
+        .words("suite · group", |(full, _)| {
+            format!("{} · {}", cipher_of(&full.cipher), full.group.as_deref().unwrap_or("–"))
+        })
         .figures("full M instr", "", |(full, _)| millions(full.handshake.instructions))
         .figures("ms", "", |(full, _)| full.modelled_ns.map(milliseconds))
         .figures("resumed M instr", "", |(_, resumed)| resumed.map(|it| millions(it.handshake.instructions)))
@@ -283,10 +286,6 @@ fn server(answer: ResponseMode) -> &'static str {
 /// An image's name without the machine.
 fn short(image: &str) -> String {
     image.split_once('-').map_or(image, |(_, name)| name).to_owned()
-}
-
-fn suite(cipher: &str) -> &str {
-    cipher.split_once("_WITH_").map_or(cipher, |(_, name)| name)
 }
 
 fn millions(count: u64) -> Figure {

@@ -1,6 +1,6 @@
 //! The names of stacks and handshakes.
 
-use reprise_model::document::{BulkSender, CompareBulk, CompareCase};
+use reprise_model::document::{BulkSender, CompareBulk, CompareCase, cipher_of};
 use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
 
 /// `1.3 ticket psk_ke p-256 x25519 mutual + request`; `1.2 psk secp256r1 AES_128_GCM_SHA256`, where the suite also says how.
@@ -42,19 +42,15 @@ fn prepared(case: &CompareCase) -> String {
 fn of_bulk(case: &CompareCase, bulk: &CompareBulk) -> String {
     let sender = if bulk.sender == BulkSender::Client { " client sends" } else { "" };
     let hardware = if bulk.hardware { "" } else { " software AES" };
-    format!("{} {} {} B{sender}{hardware}", case.tls.number(), cipher(&case.cipher), bulk.record)
-}
-
-/// A suite without its key exchange.
-fn cipher(suite: &str) -> &str {
-    suite.split_once("_WITH_").map_or_else(|| suite.trim_start_matches("TLS_"), |(_, cipher)| cipher)
+    format!("{} {} {} B{sender}{hardware}", case.tls.number(), cipher_of(&case.cipher), bulk.record)
 }
 
 /// What an external PSK is used with: of TLS 1.2 the group, if there is one, and the cipher.
 fn by_psk(case: &CompareCase) -> String {
     let mut words = vec![case.tls.number().to_owned(), format!("{}{}", case.kind, psk_ke(case.psk_mode))];
     words.extend((case.group != "none").then(|| case.group.clone()));
-    words.extend(case.cipher.split_once("_WITH_").map(|(_, cipher)| cipher.to_owned()));
+    // TLS 1.3 has the same for each of its rows.
+    words.extend((case.tls == Version::Tls12).then(|| cipher_of(&case.cipher).to_owned()));
     words.join(" ")
 }
 
