@@ -36,10 +36,11 @@ fn of_claims(claims: &[CompareClaim]) -> Option<String> {
     let named = |what: &str, texts: &[&str]| (!texts.is_empty()).then(|| format!("{what} {}", quoted(texts)));
     let open = (open > 0).then(|| format!("it depends on the stack, or takes more samples to tell, for {open} more"));
     let undecided = (undecided > 0).then(|| format!("none of these stacks can decide {undecided} more"));
-    let parts: Vec<String> = [named("it is so here that", &hold), named("it is not so that", &do_not), open, undecided]
-        .into_iter()
-        .flatten()
-        .collect();
+    let parts: Vec<String> =
+        [named("this run points the same way as", &hold), named("it points the other way than", &do_not), open, undecided]
+            .into_iter()
+            .flatten()
+            .collect();
     (!parts.is_empty()).then(|| format!("Held against what was published, {}.", parts.join("; ")))
 }
 
