@@ -64,10 +64,9 @@ static SSL_CTX *configured(int is_server, int version, const char *kind, char **
                && SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256");
     SSL_CTX_set_security_level(context, 0); /* as the plugin has it */
     SSL_CTX_set_session_cache_mode(context, is_server && !strcmp(kind, "id") ? SSL_SESS_CACHE_SERVER : SSL_SESS_CACHE_OFF);
-    if (strcmp(kind, "ticket")) {
-        SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
-        SSL_CTX_set_num_tickets(context, 0);
-    }
+    int by_ticket = !strcmp(kind, "ticket");
+    if (!by_ticket) SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, by_ticket ? 1 : 0);
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"plain", 5);
     if (is_server)
         done = done && SSL_CTX_use_certificate_chain_file(context, files[0]) == 1

@@ -114,7 +114,7 @@ impl Ends {
             "id" => server.session_storage = ServerSessionMemoryCache::new(1024),
             "ticket" => {
                 server.ticketer = aws_lc_rs::Ticketer::new()?;
-                server.send_tls13_tickets = 2;
+                server.send_tls13_tickets = 1;
             }
             _ => {}
         }

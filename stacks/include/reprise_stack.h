@@ -51,7 +51,7 @@ extern "C" {
 enum { REPRISE_CLIENT = 0, REPRISE_SERVER = 1 };
 
 /* How sessions are kept: a server by its own cache (TLS 1.2 session IDs) or in tickets (RFC 5077; under TLS 1.3
- * NewSessionTicket), or not at all. A client asks for what it is told, and for nothing else. */
+ * NewSessionTicket: one on each connection, full or resumed), or not at all. A client asks for what it is told, and for nothing else. */
 enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICKET = 2 };
 
 /* Where a server's ephemeral key pair comes from: it is made in the handshake, or by pregenerate and used once, or it is that of all

@@ -211,7 +211,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
 {
     reprise_connection *connection = calloc(1, sizeof *connection);
     if (!connection) return REPRISE_NO_MEMORY;
-    unsigned flags = (context->is_server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
+    unsigned flags = (context->is_server ? GNUTLS_SERVER | GNUTLS_NO_AUTO_SEND_TICKET : GNUTLS_CLIENT) | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
     if (context->sessions != REPRISE_SESSIONS_TICKET) flags |= GNUTLS_NO_TICKETS;
     if (context->max_early_data) flags |= GNUTLS_ENABLE_EARLY_DATA;
     connection->context = context;
@@ -261,6 +261,10 @@ static int handshake(reprise_connection *connection)
     while (!connection->is_ready && (result = gnutls_handshake(connection->tls)) < 0 && result != GNUTLS_E_AGAIN)
         if (gnutls_error_is_fatal(result)) return gnutls_alert_send_appropriate(connection->tls, result), failed(result);
     if (result == GNUTLS_E_AGAIN) return REPRISE_WANT_READ;
+    const reprise_context *context = connection->context;
+    /* By itself it would send two. Under TLS 1.2 the ticket is a part of the handshake. */
+    int sends_ticket = context->is_server && context->version == 0x0304 && context->sessions == REPRISE_SESSIONS_TICKET;
+    if (sends_ticket && !connection->is_ready && (result = gnutls_session_ticket_send(connection->tls, 1, 0)) < 0) return failed(result);
     connection->is_ready = 1;
     return REPRISE_OK;
 }

@@ -86,7 +86,7 @@ static int use_sessions(SSL_CTX *ssl, const reprise_options *options)
     int by_ticket = options->sessions == REPRISE_SESSIONS_TICKET, by_id = options->sessions == REPRISE_SESSIONS_ID;
     if (by_id && options->version == TLS1_3_VERSION) return 0;
     if (!by_ticket) SSL_CTX_set_options(ssl, SSL_OP_NO_TICKET);
-    if (!by_ticket && SSL_CTX_set_num_tickets(ssl, 0) != 1) return 0;
+    if (SSL_CTX_set_num_tickets(ssl, by_ticket ? 1 : 0) != 1) return 0;
     uint32_t early = options->side == REPRISE_SERVER && REPRISE_HAS(options, max_early_data) ? options->max_early_data : 0;
     /* Early data is accepted once a session, which the cache sees to: its tickets are names then. A client's cache would call a session
      * unusable whose ticket was renewed, and the one in its place nobody is told of. */

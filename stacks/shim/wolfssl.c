@@ -185,6 +185,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     wolfSSL_CTX_SetIOSend(ssl, send_out);
     if (options->sessions == REPRISE_SESSIONS_NONE) wolfSSL_CTX_set_session_cache_mode(ssl, WOLFSSL_SESS_CACHE_OFF);
     if (is_server && !by_ticket && (is_13 ? wolfSSL_CTX_no_ticket_TLSv13(ssl) : wolfSSL_CTX_NoTicketTLSv12(ssl)) != (is_13 ? 0 : WOLFSSL_SUCCESS)) goto failed;
+    if (is_server && by_ticket && is_13 && wolfSSL_CTX_set_num_tickets(ssl, 1) != WOLFSSL_SUCCESS) goto failed;
     if (!is_server && by_ticket && wolfSSL_CTX_UseSessionTicket(ssl) != WOLFSSL_SUCCESS) goto failed;
     if (REPRISE_HAS(options, psk_ke) && options->psk_ke && wolfSSL_CTX_no_dhe_psk(ssl) != 0) goto failed;
     if (REPRISE_HAS(options, max_early_data) && options->max_early_data) goto failed; /* most builds are without it */

@@ -118,8 +118,9 @@ impl Child {
         let (connection, last) = cell.warm()?;
         let reading_ns = cell.transport.clock().reading.0;
         let cell = self.add(Prepared::Pair(Box::new(cell)));
-        let Connected { sent, received, server_flight, .. } = last;
-        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received, server_flight })
+        let Connected { sent, received, server_flight, observed, .. } = last;
+        let tickets = observed.map(|observed| observed.tickets);
+        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent, received, server_flight, tickets })
     }
 
     fn weigh(&mut self, job: &Job, connections: u32) -> Result<Weighed, Failed> {

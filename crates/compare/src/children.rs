@@ -76,7 +76,7 @@ impl Apart {
         let warm = made.connections.iter().skip(made.connections.len() / 2);
         let costs: Vec<u64> = warm.map(|(dialed, served)| dialed.client_ns + served.server_ns).collect();
         let connection_ns = reprise_stats::median(&costs).unwrap_or_default();
-        Ok(Ready { cell, connection_ns, reading_ns, sent, received, server_flight: None })
+        Ok(Ready { cell, connection_ns, reading_ns, sent, received, server_flight: None, tickets: None })
     }
 
     /// Both contexts, and no connection: the number, and what a reading of the clock costs.

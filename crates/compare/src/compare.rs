@@ -176,6 +176,7 @@ struct Cell<'a> {
     connections: u64,
     bytes: Traffic,
     server_flight: Option<Bytes>,
+    tickets: Option<u64>,
     kinds: KindCounts,
     /// How many samples were taken before this run was resumed.
     taken: u64,
@@ -273,6 +274,7 @@ impl<'a> Measured<'a> {
             connections: earlier.map_or(connections, |row| row.connections),
             bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
             server_flight: ready.server_flight.map(Bytes),
+            tickets: ready.tickets,
             taken: earlier.map(resume::samples_taken).unwrap_or_default(),
             kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
             samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
@@ -399,6 +401,7 @@ impl Cell<'_> {
             samples: self.samples.clone(),
             ahead_ns: (self.case.key_pairs == KeyPairs::Ahead).then(|| self.ahead_ns / self.kinds.total().max(1)),
             server_flight: self.server_flight,
+            tickets: self.tickets,
         })
     }
 }

@@ -103,14 +103,17 @@ fn psk_cases() -> Vec<Case> {
 fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
     let mut cell = Cell::new(client, server, case, certificates)?;
     for _ in 0..3 {
-        of_kind(&cell.connect()?, case.kind)?;
+        let connected = cell.connect()?;
+        of_kind(&connected, case.kind)?;
+        issues(&connected, case)?;
     }
     let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
-    cell.transport.connect_and(None, Says::Nothing, |pair| {
+    let full = cell.transport.connect_and(None, Says::Nothing, |pair| {
         pair.exchange(b"a")?;
         pair.exchange(&data)?;
         pair.close()
     })?;
+    issues(&full, case)?;
     if !case.kind.is_resumption() {
         return Ok(());
     }
@@ -127,6 +130,17 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
 fn of_kind(connected: &Connected, asked: Kind) -> Result<(), Failed> {
     match connected.kind() {
         Some(kind) if kind != asked => Err(Failed::because(format!("{asked} was asked for, {kind} observed"))),
+        _ => Ok(()),
+    }
+}
+
+/// Under TLS 1.3 a server sends one ticket where sessions are kept, and none elsewhere.
+fn issues(connected: &Connected, case: Case) -> Result<(), Failed> {
+    let asked = u64::from(case.kind.is_resumption());
+    match connected.observed {
+        Some(seen) if case.version == Version::Tls13 && seen.tickets != asked => {
+            Err(Failed::because(format!("{} tickets were observed where {asked} was asked for", seen.tickets)))
+        }
         _ => Ok(()),
     }
 }

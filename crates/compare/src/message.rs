@@ -87,6 +87,8 @@ pub(crate) struct Ready {
     pub(crate) received: u64,
     /// As [`Connected`](crate::pair::Connected) has it.
     pub(crate) server_flight: Option<u64>,
+    /// Tickets that the server sent; `None` where nobody reads along.
+    pub(crate) tickets: Option<u64>,
 }
 
 /// One side that was made ready.

@@ -29,6 +29,9 @@ pub struct WireFacts {
     pub client_certificate: Option<bool>,
     /// The last bytes of the server's ephemeral public key. `None` where there was none.
     pub server_share: Option<u64>,
+    /// NewSessionTickets: under TLS 1.3 the encrypted records that the server sends once the client's Finished was sent, which are nothing
+    /// else where the server has no data to send and none comes before.
+    pub tickets: u64,
 }
 
 /// Reads along. It looks at nothing but what is in the clear.
@@ -45,6 +48,9 @@ pub(crate) struct Witness {
     client_certificate: bool,
     group: Option<NamedGroup>,
     server_share: Option<u64>,
+    tickets: u64,
+    /// TLS 1.3: whether the client has answered the server's flight.
+    client_answered: bool,
     /// Whether an encrypted record of the client's is shorter than any Finished.
     ends_early_data: bool,
 }
@@ -81,7 +87,8 @@ struct Chosen {
 impl Witness {
     /// The client sends these records.
     pub(crate) fn client_sends(&mut self, bytes: &[u8]) {
-        self.ends_early_data |= has_shorter_than_finished(bytes);
+        self.ends_early_data |= encrypted(bytes).any(|length| length < SHORTEST_FINISHED);
+        self.client_answered |= self.has_chosen_tls13() && encrypted(bytes).next().is_some();
         let mut rest = Some(bytes);
         while let Some(records) = rest {
             rest = self.client.record(records, self.is_between_hellos());
@@ -98,6 +105,9 @@ impl Witness {
 
     /// The server sends these records.
     pub(crate) fn server_sends(&mut self, bytes: &[u8]) {
+        if self.client_answered {
+            self.tickets += encrypted(bytes).count() as u64;
+        }
         let mut rest = Some(bytes);
         while let Some(records) = rest {
             rest = self.server.record(records, self.is_between_hellos());
@@ -110,10 +120,11 @@ impl Witness {
                         self.server_share = share_of_tls12(&body, self.has_psk_suite()).filter(|_| self.group.is_some());
                     }
                     HandshakeType::SERVER_HELLO_DONE => self.hello_done = true,
+                    HandshakeType::NEW_SESSION_TICKET => self.tickets += 1,
                     _ => {}
                 }
                 // What follows a ServerHello of TLS 1.3 is encrypted.
-                self.server.is_encrypted |= self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
+                self.server.is_encrypted |= self.has_chosen_tls13();
             }
         }
     }
@@ -155,7 +166,12 @@ impl Witness {
             retried: self.retried,
             client_certificate: (!is_tls13).then_some(self.client_certificate),
             server_share: self.server_share,
+            tickets: self.tickets,
         })
+    }
+
+    fn has_chosen_tls13(&self) -> bool {
+        self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13)
     }
 
     /// After a HelloRetryRequest, and before the ServerHello.
@@ -184,7 +200,7 @@ impl Witness {
 
     /// Whether the client offered a session in the version that was chosen; an ID means nothing under TLS 1.3.
     pub(crate) fn offers_session(&self) -> bool {
-        let is_tls13 = self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
+        let is_tls13 = self.has_chosen_tls13();
         self.hello.as_ref().is_some_and(|hello| if is_tls13 { hello.has_psk } else { hello.has_ticket || hello.has_id })
     }
 
@@ -279,14 +295,14 @@ fn group_of_size(bytes: usize) -> Option<NamedGroup> {
     }
 }
 
-fn has_shorter_than_finished(mut bytes: &[u8]) -> bool {
-    while let Ok(Some((record, length))) = Record::parse(bytes) {
-        if record.content_type == ContentType::APPLICATION_DATA && record.fragment.len() < SHORTEST_FINISHED {
-            return true;
-        }
+/// The lengths of the records that are encrypted under TLS 1.3.
+fn encrypted(mut bytes: &[u8]) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let (record, length) = Record::parse(bytes).ok()??;
         bytes = bytes.get(length..).unwrap_or_default();
-    }
-    false
+        Some((record.content_type, record.fragment.len()))
+    })
+    .filter_map(|(content, length)| (content == ContentType::APPLICATION_DATA).then_some(length))
 }
 
 impl Side {

@@ -149,8 +149,7 @@ impl RustlsStack {
                     0 => config.ticketer = (self.ticketer)().map_err(refused)?,
                     _ => config.session_storage = ServerSessionMemoryCache::new(CACHED_SESSIONS),
                 }
-                // As OpenSSL sends them.
-                config.send_tls13_tickets = 2;
+                config.send_tls13_tickets = 1;
             }
         }
         Ok(Role::Server(Arc::new(config), pool))

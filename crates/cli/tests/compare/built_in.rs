@@ -61,6 +61,9 @@ fn early_data_is_compared_with_a_request_after_the_handshake() {
     };
     // The request and what protects it: header, type, tag.
     assert_eq!(sent("ticket", 64) - sent("ticket", 0), 64 + 5 + 1 + 16);
+    // A ticket on each connection that is resumed or may be, none on others; the page has no row with more.
+    let tickets: Vec<_> = rows.iter().map(|row| (row["kind"] != "full", row["tickets"].as_u64())).collect();
+    assert!(tickets.iter().all(|(resumes, tickets)| *tickets == Some(u64::from(*resumes))), "{tickets:?}");
 }
 
 #[test]

@@ -243,6 +243,9 @@ pub struct CompareRow {
     /// not told apart.
     #[serde(default)]
     pub server_flight: Option<Bytes>,
+    /// Tickets that the server sent, in the last connection of the warm-up; null over loopback.
+    #[serde(default)]
+    pub tickets: Option<u64>,
 }
 
 /// What a side of one kind of connection takes of the heap, in bytes as the library asks for them: what malloc adds to a block is not

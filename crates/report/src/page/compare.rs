@@ -2,15 +2,16 @@
 
 mod bulk;
 mod charts;
+mod matrix;
 mod memory;
 pub(super) mod words;
 
 use reprise_model::document::{
-    CompareClaim, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
+    CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
 };
-use reprise_model::{KeyPairs, Kind, PskMode, ServerChain};
+use reprise_model::{KeyPairs, ServerChain, Version};
 
-use self::words::{change, psk_ke, words};
+use self::words::{change, words};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, compare_baseline, grouped, section, source};
 use crate::figures::{Figure, Unit};
@@ -27,6 +28,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend([Block::Table(table), Block::Aside(legend(document).to_owned())]);
         blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
         blocks.extend(about_preparation(document));
+        blocks.extend(about_tickets(document));
     }
     if document.scenario == "post-quantum" {
         let (heading, below) = match document.over {
@@ -47,16 +49,14 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(charts::ratios(document).map(Block::Chart));
         blocks.push(Block::Table(ratios(document)));
     }
-    let failures = failures(&document.matrix).into_iter().map(Block::warning);
-    let below = std::iter::once(Block::Aside(LEGEND_OF_MATRIX.to_owned())).chain(failures);
-    blocks.extend(section("What works with what", matrix(document), below));
+    blocks.extend(matrix::blocks(&document.matrix));
     if !document.claims.is_empty() {
         blocks.push(Block::Heading("Against what was published".to_owned()));
         blocks.extend(claims(document));
         blocks.push(Block::Aside(of_claims(document).to_owned()));
         blocks.extend(reasons(document).map(Block::Paragraph));
     }
-    blocks.extend(section("Skipped", skipped(document), None));
+    blocks.extend(skipped(document));
     if let Some(baseline) = &document.baseline {
         blocks.extend(compare_baseline::blocks(baseline));
     }
@@ -92,6 +92,16 @@ fn about_requests(bytes: u64) -> Block {
     ))
 }
 
+/// What servers of TLS 1.3 issue; of TLS 1.2 a ticket comes with the full handshake alone.
+fn about_tickets(document: &CompareDocument) -> Option<Block> {
+    let resumes =
+        |row: &CompareRow| row.case.tls == Version::Tls13 && row.case.kind.is_resumption() && row.tickets.is_some();
+    document.rows.iter().any(resumes).then(|| Block::Aside(TICKETS.to_owned()))
+}
+
+const TICKETS: &str = "Tickets of TLS 1.3: the server sends one in each connection of a row that resumes, and none in other rows; a row in \
+    which others were counted on the wire says so.";
+
 /// What keys that were made ahead or are reused, and certificates that are known, mean: each where there is a row of it.
 fn about_preparation(document: &CompareDocument) -> Vec<Block> {
     let is_there = |is_it: fn(&CompareRow) -> bool| document.rows.iter().any(is_it);
@@ -113,10 +123,6 @@ const REUSED: &str = "keys reused: one ephemeral key pair serves all connections
 const CHAINS: &str = "chain of 2, of 3: certificates that the server sends, all with the leaf's kind of key; else 1. issuer stored: the leaf of a \
     chain of 2 alone is sent, and the client trusts its issuer as it does the root. chain cached: a chain of 2 that the client has \
     verified before, so that it verifies the signature of the handshake alone.";
-
-const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data, p external \
-    PSK, pk the same without a key exchange; 2 and 3 for TLS 1.2 and \
-    1.3; – unsupported; ✗ fails.";
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
     the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other. \
@@ -220,8 +226,18 @@ fn costs(document: &CompareDocument) -> Table {
         .figures("ahead", "µs", |row| row.ahead_ns.map(|ns| Figure::plain(format!("{:.1}", ns as f64 / 1e3))))
         .figures("harness", "µs", |row| harness(document, row))
         .dispensable(1);
-    let rows = rows.noted(|row| (others(row) > 0).then(|| format!("{} of another kind", others(row))));
+    let unlike = |row: &CompareRow| {
+        let of_another_kind = (others(row) > 0).then(|| format!("{} of another kind", others(row)));
+        of_another_kind.or_else(|| other_tickets(row).map(|tickets| format!("{tickets} tickets")))
+    };
+    let rows = rows.noted(unlike);
     rows.toned(|row| if others(row) > 0 { Tone::Warning } else { Tone::Plain }).table()
+}
+
+/// How many tickets a server of TLS 1.3 sends, where that is not what it was asked for: one in a row that resumes, and none elsewhere.
+fn other_tickets(row: &CompareRow) -> Option<u64> {
+    let asked = u64::from(row.case.kind.is_resumption());
+    row.tickets.filter(|tickets| row.case.tls == Version::Tls13 && *tickets != asked)
 }
 
 /// From this share of the thread's CPU time on, a row is marked for what the harness takes beside the libraries.
@@ -318,46 +334,6 @@ fn ratios(document: &CompareDocument) -> Table {
     rows.toned(|server| if server.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
 }
 
-/// A row for each client, a column for each server: what works of all that was tried.
-fn matrix(document: &CompareDocument) -> Table {
-    let clients = grouped(&document.matrix, |cell| &cell.client);
-    let mut rows = Rows::of(&clients).words("client \\ server", |(client, _)| *client);
-    for (server, _) in grouped(&document.matrix, |cell| &cell.server) {
-        rows = rows.words(server, |(_, cells)| {
-            let of_pair = cells.iter().filter(|cell| cell.server == *server);
-            of_pair.map(|cell| shown(cell)).collect::<Vec<_>>().join(" ")
-        });
-    }
-    rows.table()
-}
-
-/// What fails for one reason between two stacks is said once.
-fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
-    let fails = |cell: &&CompareMatrixCell| !["works", "unsupported"].contains(&cell.outcome.as_str());
-    let groups = grouped(matrix.iter().filter(fails), |it| (&it.client, &it.server, &it.outcome, it.reason.as_deref()));
-    let handshake = |it: &&CompareMatrixCell| format!("{} {}{}", it.tls.number(), it.kind, psk_ke(it.psk_mode));
-    let sentences = groups.into_iter().map(|((client, server, outcome, reason), cells)| {
-        let handshakes: Vec<String> = cells.iter().map(handshake).collect();
-        format!("{client} with {server}, {}: {outcome}, {}", handshakes.join(", "), reason.unwrap_or_default())
-    });
-    sentences.collect()
-}
-
-/// `f2`, `t3✗`, `i2–`.
-fn shown(cell: &CompareMatrixCell) -> String {
-    let kind = match cell.psk_mode {
-        Some(PskMode::PskKe) if cell.kind == Kind::Psk => "pk",
-        Some(PskMode::PskKe) => "k",
-        _ => cell.kind.name().get(..1).unwrap_or_default(),
-    };
-    let version = cell.tls.number().get(2..).unwrap_or_default();
-    match cell.outcome.as_str() {
-        "works" => format!("{kind}{version}"),
-        "unsupported" => format!("{kind}{version}–"),
-        _ => format!("{kind}{version}✗"),
-    }
-}
-
 /// Each claim, and below it what each stack says to it.
 fn claims(document: &CompareDocument) -> impl Iterator<Item = Block> {
     grouped(&document.claims, |claim| &claim.claim)
@@ -389,17 +365,21 @@ fn reasons(document: &CompareDocument) -> impl Iterator<Item = String> {
 }
 
 /// What several handshakes were skipped for is said once.
-fn skipped(document: &CompareDocument) -> Table {
+fn skipped(document: &CompareDocument) -> Vec<Block> {
     let groups = grouped(&document.skipped, |it| (&it.client, &it.server, &it.outcome, &it.reason));
-    Rows::of(&groups)
-        .words("stack", |((client, server, ..), _)| stack_pair(client, server))
-        .words("handshake", |(_, group)| {
-            let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
-            let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
-            format!("{handshake}{more}")
-        })
-        .words("outcome", |((.., outcome, _), _)| *outcome)
-        .words("reason", |((.., reason), _)| *reason)
-        .toned(|((.., outcome, _), _)| if *outcome == "unsupported" { Tone::Quiet } else { Tone::Warning })
-        .table()
+    let said = groups.into_iter().map(|((client, server, outcome, reason), group)| {
+        let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
+        let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
+        (outcome == "unsupported", Fact::new(stack_pair(client, server), format!("{handshake}{more}: {outcome}, {reason}")))
+    });
+    let (unsupported, failed): (Vec<_>, Vec<_>) = said.partition(|(is_unsupported, _)| *is_unsupported);
+    let mut blocks = Vec::new();
+    if !document.skipped.is_empty() {
+        blocks.push(Block::Heading("Skipped".to_owned()));
+    }
+    blocks.extend(failed.into_iter().map(|(_, Fact { name, value })| Block::warning(format!("{name}, {value}"))));
+    if !unsupported.is_empty() {
+        blocks.push(Block::Facts(unsupported.into_iter().map(|(_, fact)| fact).collect()));
+    }
+    blocks
 }
