@@ -1,6 +1,6 @@
 //! Claims that one version of TLS is faster than the other.
 
-use reprise_model::document::{CompareCase, CompareClaim, CompareOver, CompareRatio, CompareSide};
+use reprise_model::document::{CompareCase, CompareClaim, CompareOver, CompareRatio, CompareSide, cipher_of};
 use reprise_model::{Kind, PskMode, Version};
 
 use super::{Claim, OF_VERSIONS, Versions};
@@ -37,9 +37,9 @@ fn judged(claim: &Claim<Versions>, ratio: &CompareRatio, ratios: &[CompareRatio]
 
 /// The certificate's key, or the suite in its place; and the group.
 fn subject(from: &CompareCase, to: &CompareCase) -> String {
-    let authenticated_by = if from.kind == Kind::Psk { &from.cipher } else { &from.key };
+    let authenticated_by = if from.kind == Kind::Psk { cipher_of(&from.cipher) } else { &from.key };
     match to.psk_mode {
-        Some(PskMode::PskKe) => authenticated_by.clone(),
+        Some(PskMode::PskKe) => authenticated_by.to_owned(),
         _ => format!("{authenticated_by} {}", to.group),
     }
 }

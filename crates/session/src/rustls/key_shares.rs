@@ -2,18 +2,22 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, ProtocolVersion};
 
+use super::KeyShareFiller;
+
 /// A group whose key pairs are made ahead: [`KeySharePool::fill`] makes them where nobody waits, a handshake takes one.
 ///
 /// It stands in [`CryptoProvider::kx_groups`](rustls::crypto::CryptoProvider) in place of the group that it wraps, of a server or a
 /// client, under TLS 1.2 and 1.3. Each pair is used once, so that forward secrecy is that of fresh pairs; a pool that is empty makes one
-/// as the group itself does. The work does not vanish: it moves to whoever fills, most often a thread of its own.
+/// as the group itself does. The work does not vanish: it moves to whoever fills, most often a thread of its own
+/// ([`keep_full`](KeySharePool::keep_full)).
 ///
 /// A private key is in memory from [`fill`](KeySharePool::fill) until its handshake is complete: whoever reads the process's memory reads the
 /// connections of that time. Keep the pool as small as the load between two fills. Pairs end with the type of the provider
@@ -33,7 +37,7 @@ use rustls::{Error, NamedGroup, ProtocolVersion};
 /// let provider = CryptoProvider { kx_groups: vec![pool], ..aws_lc_rs::default_provider() };
 /// # drop(provider);
 ///
-/// // Where nobody waits: after a connection was accepted, or in a thread of its own.
+/// // Where nobody waits: after a connection was accepted, or by `pool.keep_full()` in a thread of its own.
 /// assert_eq!(pool.fill(16)?, 16);
 /// // What a handshake does.
 /// let pair = pool.start()?;
@@ -46,6 +50,7 @@ pub struct KeySharePool {
     group: &'static dyn SupportedKxGroup,
     capacity: usize,
     ready: Mutex<VecDeque<Box<dyn ActiveKeyExchange>>>,
+    half_empty: Condvar,
     made: AtomicU64,
     taken: AtomicU64,
     missed: AtomicU64,
@@ -72,6 +77,7 @@ impl KeySharePool {
             group,
             capacity,
             ready: Mutex::default(),
+            half_empty: Condvar::new(),
             made: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             missed: AtomicU64::new(0),
@@ -98,9 +104,38 @@ impl KeySharePool {
         Ok(made)
     }
 
+    /// Starts a thread that fills the pool, and fills it again whenever less than half of it is left, until the value is dropped.
+    ///
+    /// # Errors
+    /// The system starts no thread.
+    pub fn keep_full(&'static self) -> io::Result<KeyShareFiller> {
+        KeyShareFiller::spawn(self)
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Returns once less than half of the pairs are left, or once it is woken because `ends` is set.
+    pub(super) fn wait_until_half_empty(&self, ends: &AtomicBool) {
+        let is_enough = |ready: &mut VecDeque<_>| !ends.load(Ordering::Acquire) && !self.is_half_empty(ready.len());
+        drop(self.half_empty.wait_while(self.ready(), is_enough).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whoever waits looks again. The lock is held: nobody is between looking and waiting.
+    pub(super) fn wake(&self) {
+        let _ready = self.ready();
+        self.half_empty.notify_all();
+    }
+
+    fn is_half_empty(&self, ready: usize) -> bool {
+        ready < self.capacity.div_ceil(2)
+    }
+
     /// Ends every pair that is there.
     pub fn clear(&self) {
         self.ready().clear();
+        self.half_empty.notify_one();
     }
 
     /// What it has done so far.
@@ -119,7 +154,12 @@ impl KeySharePool {
 
     /// The oldest pair, which nobody else gets.
     fn take(&self) -> Option<Box<dyn ActiveKeyExchange>> {
-        let taken = self.ready().pop_front();
+        let mut ready = self.ready();
+        let taken = ready.pop_front();
+        if self.is_half_empty(ready.len()) {
+            self.half_empty.notify_one();
+        }
+        drop(ready);
         let counter = if taken.is_some() { &self.taken } else { &self.missed };
         counter.fetch_add(1, Ordering::Relaxed);
         taken

@@ -10,6 +10,7 @@ mod certificate;
 mod client_auth;
 mod client_chain;
 mod format;
+mod key_share_filler;
 mod key_shares;
 mod link;
 mod resumption;
@@ -20,6 +21,7 @@ mod tokio;
 
 pub use certificate::CertificateBinding;
 pub use client_auth::ClientAuth;
+pub use key_share_filler::KeyShareFiller;
 pub use key_shares::{KeySharePool, KeyShareStatistics};
 pub use resumption::{Resumption, ResumptionBuilder, ResumptionError};
 pub use server::{ResumingServer, ServerError, Watch};
