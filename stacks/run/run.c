@@ -417,6 +417,8 @@ int main(int count, char **words)
         say("failed usage: reprise-run load|random|request|serve PLUGIN NAME=VALUE...\n");
         return 2;
     }
+    /* GnuTLS would set itself up while it is loaded. Its init does it here, as that of every library. */
+    setenv("GNUTLS_NO_IMPLICIT_INIT", "1", 1);
     void *library = dlopen(words[2], RTLD_NOW | RTLD_LOCAL);
     reprise_stack_function table = library ? (reprise_stack_function)dlsym(library, REPRISE_STACK_SYMBOL) : NULL;
     if (!table || !(stack = table()) || stack->abi != REPRISE_STACK_ABI) {

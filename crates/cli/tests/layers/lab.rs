@@ -94,3 +94,13 @@ fn a_crash_is_one_level() {
     }
     assert_eq!(row(&document, "rustls-ring", "msg", true)["requests"], 6);
 }
+
+/// GnuTLS would do it while it is loaded, where no figure of `lib` has it.
+#[test]
+fn a_library_is_initialised_by_init_and_not_by_the_loader() {
+    let request = "host=127.0.0.1 port=1 request=x trust=/dev/null timeout=500 version=772 server_name=localhost";
+    let request: Vec<&str> = request.split(' ').collect();
+    let Some(initialised) = plugins::log_of_gnutls("request", &request) else { return };
+    assert!(initialised.contains("Enabled GnuTLS"), "{initialised}");
+    assert_eq!(plugins::log_of_gnutls("load", &[]).unwrap(), "");
+}

@@ -39,6 +39,20 @@ pub(crate) fn without_tls13() -> Option<tempfile::TempDir> {
     Some(folder)
 }
 
+/// What `reprise-run` writes to standard error with GnuTLS's plugin, which logs its initialisation there; `None` where it cannot be built.
+pub(crate) fn log_of_gnutls(mode: &str, arguments: &[&str]) -> Option<String> {
+    if !can_compile("/usr/include/gnutls/gnutls.h") {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [plugin, program] = ["gnutls.so", "reprise-run"].map(|file| folder.path().join(file));
+    linked(&stacks().join("shim/gnutls.c"), &plugin, &[], &["-lgnutls"]);
+    compile(&[], &stacks().join("run/run.c"), &program, &["-ldl"]);
+    let mut run = Command::new(program);
+    let output = run.arg(mode).arg(plugin).args(arguments).env("GNUTLS_DEBUG_LEVEL", "2").output().unwrap();
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 /// A shim over OpenSSL.
 pub(crate) fn plugin(source: &Path, plugin: &Path, defines: &[&str]) {
     linked(source, plugin, defines, &["-l:libssl.a", "-l:libcrypto.a", "-ldl", "-lpthread"]);
