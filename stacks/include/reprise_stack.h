@@ -40,7 +40,7 @@ extern "C" {
 #define REPRISE_CLOSED (-3)     /* the peer's close_notify has come: nothing more is to be read */
 
 /* Errors. After one of a connection, take what there is (an alert, most likely) and free it. */
-#define REPRISE_UNSUPPORTED (-100)     /* the library cannot do what the options or the session ask for */
+#define REPRISE_UNSUPPORTED (-100)     /* the library cannot do what the options, the session or the peer ask for */
 #define REPRISE_INVALID (-101)         /* an argument cannot be read: PEM, a session's bytes */
 #define REPRISE_FAILED (-102)          /* the handshake or a record failed; error_text says why */
 #define REPRISE_BAD_CERTIFICATE (-103) /* the peer's certificate is refused, or there is none and one is required */

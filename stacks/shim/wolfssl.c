@@ -15,7 +15,7 @@
 
 struct reprise_context {
     WOLFSSL_CTX *ssl;
-    int is_server, sessions;
+    int is_server, sessions, rather_ke;
     uint16_t version;
     int groups[8], groups_length;
     char *server_name;
@@ -34,11 +34,34 @@ struct reprise_connection {
 };
 
 static __thread int last_error;
-static __thread const char *refusal; /* why key pairs do not come as the options say */
+static __thread const char *refusal; /* why something is unsupported */
+
+/* A client that offers psk_dhe_ke alone. */
+#if LIBWOLFSSL_VERSION_HEX >= 0x05006000
+#define ONLY_DHE_PSK 1
+static int only_dhe_psk(WOLFSSL_CTX *ssl) { return wolfSSL_CTX_only_dhe_psk(ssl) == 0; }
+#else
+#define ONLY_DHE_PSK 0
+static int only_dhe_psk(WOLFSSL_CTX *ssl) { return (void)ssl, 1; }
+#endif
+
+/* What a peer may do and this build cannot, or NULL. */
+static const char *cannot(const reprise_connection *connection, int error)
+{
+    const reprise_context *context = connection->context;
+    if (context->version != 0x0304 || context->is_server) return NULL;
+#ifndef WOLFSSL_TICKET_NONCE_MALLOC
+    if (connection->is_ready && error == INVALID_PARAMETER) return "this build of wolfSSL accepts no ticket whose nonce is longer than 8 bytes";
+#endif
+    if (!ONLY_DHE_PSK && !context->rather_ke && error == AES_GCM_AUTH_E && wolfSSL_session_reused(connection->ssl))
+        return "wolfSSL before 5.6 offers psk_ke beside psk_dhe_ke, and cannot read what follows where the server chooses it";
+    return NULL;
+}
 
 static int failed(const reprise_connection *connection, int result)
 {
     int error = last_error = wolfSSL_get_error(connection->ssl, result);
+    if ((refusal = cannot(connection, error))) return REPRISE_UNSUPPORTED;
     switch (error) {
     case WOLFSSL_ERROR_WANT_READ: return REPRISE_WANT_READ;
     case WOLFSSL_ERROR_WANT_WRITE: return REPRISE_WANT_WRITE;
@@ -81,13 +104,29 @@ static int pin_suites(WOLFSSL_CTX *ssl, const reprise_options *options)
     return !*list || wolfSSL_CTX_set_cipher_list(ssl, list) == WOLFSSL_SUCCESS;
 }
 
+/* ML-KEM, alone or in a hybrid. */
+static int has_ml_kem(uint16_t group)
+{
+#ifdef WOLFSSL_HAVE_MLKEM
+    static const uint16_t groups[] = {WOLFSSL_X25519MLKEM768, WOLFSSL_SECP256R1MLKEM768,
+#ifndef WOLFSSL_TLS_NO_MLKEM_STANDALONE
+                                      WOLFSSL_ML_KEM_768,
+#endif
+    };
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (groups[i] == group) return 1;
+#endif
+    return (void)group, 0;
+}
+
 static int pin_groups(reprise_context *context, const reprise_options *options)
 {
     for (size_t i = 0; i < options->groups_length && i < 8; i++) {
         uint16_t group = options->groups[i];
         int is_curve = group >= WOLFSSL_ECC_SECP256R1 && group <= WOLFSSL_ECC_X448;
+        int is_13_alone = options->version == 0x0304 && has_ml_kem(group);
         const DhParams *field = group == WOLFSSL_FFDHE_2048 ? wc_Dh_ffdhe2048_Get() : NULL;
-        if (!is_curve && !field) return 0;
+        if (!is_curve && !is_13_alone && !field) return 0;
         /* TLS 1.2's server brings the numbers. It would choose a larger field of its own, if the client did not name this one. */
         if (options->version == 0x0303 && field && options->side == REPRISE_SERVER
             && wolfSSL_CTX_SetTmpDH(context->ssl, field->p, (int)field->p_len, field->g, (int)field->g_len) != WOLFSSL_SUCCESS)
@@ -187,7 +226,9 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (is_server && !by_ticket && (is_13 ? wolfSSL_CTX_no_ticket_TLSv13(ssl) : wolfSSL_CTX_NoTicketTLSv12(ssl)) != (is_13 ? 0 : WOLFSSL_SUCCESS)) goto failed;
     if (is_server && by_ticket && is_13 && wolfSSL_CTX_set_num_tickets(ssl, 1) != WOLFSSL_SUCCESS) goto failed;
     if (!is_server && by_ticket && wolfSSL_CTX_UseSessionTicket(ssl) != WOLFSSL_SUCCESS) goto failed;
-    if (REPRISE_HAS(options, psk_ke) && options->psk_ke && wolfSSL_CTX_no_dhe_psk(ssl) != 0) goto failed;
+    context->rather_ke = REPRISE_HAS(options, psk_ke) && options->psk_ke;
+    if (context->rather_ke && wolfSSL_CTX_no_dhe_psk(ssl) != 0) goto failed;
+    if (is_13 && !is_server && !context->rather_ke && !only_dhe_psk(ssl)) goto failed;
     if (REPRISE_HAS(options, max_early_data) && options->max_early_data) goto failed; /* most builds are without it */
     result = REPRISE_INVALID;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;

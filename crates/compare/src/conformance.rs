@@ -19,8 +19,42 @@ use crate::worker::{Launcher, Worker};
 pub struct Check {
     /// What.
     pub name: String,
-    /// Why it does not; `None` where it passed.
-    pub failure: Option<String>,
+    /// What became of it.
+    pub outcome: CheckOutcome,
+}
+
+/// What became of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// The stack does it.
+    Passed,
+    /// The peer did what the library says that it cannot do, in these words.
+    Unsupported(String),
+    /// It fails, for this reason.
+    Failed(String),
+}
+
+impl CheckOutcome {
+    /// `None` of what the stack says before any handshake that it cannot do.
+    fn of<T>(made: Result<T, Failed>, check: impl FnOnce(T) -> Result<(), Failed>) -> Option<Self> {
+        match made.map(check) {
+            Err(failed) if failed.outcome == FailureKind::Unsupported => None,
+            Ok(Err(failed)) if failed.outcome == FailureKind::Unsupported => Some(Self::Unsupported(failed.reason)),
+            Err(failed) | Ok(Err(failed)) => Some(Self::Failed(failed.reason)),
+            Ok(Ok(())) => Some(Self::Passed),
+        }
+    }
+
+    /// Of what must not come about.
+    fn of_refusal<T>(result: Result<T, Failed>) -> Option<Self> {
+        match result {
+            Err(failed) if failed.outcome == FailureKind::Failed => Some(Self::Passed),
+            Err(failed) if failed.outcome == FailureKind::Unsupported => None,
+            Err(failed) => Some(Self::Failed(failed.reason)),
+            Ok(_) => Some(Self::Failed("the handshake succeeds".to_owned())),
+        }
+    }
 }
 
 /// Holds a stack to the contract, in a child process.
@@ -56,12 +90,9 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check>
             };
             for (key, certificates) in keys {
                 for case in cases(*key) {
-                    let failure = match handshakes(client, server, case, certificates) {
-                        // What the stack says that it cannot do is no failure, and no check either.
-                        Err(failed) if failed.outcome == FailureKind::Unsupported => continue,
-                        result => result.err().map(|failed| failed.reason),
-                    };
-                    checks.push(Check { name: format!("{case}, {role}"), failure });
+                    let outcome =
+                        CheckOutcome::of(Cell::new(client, server, case, certificates), |cell| handshakes(cell, case));
+                    checks.extend(outcome.map(|outcome| Check { name: format!("{case}, {role}"), outcome }));
                 }
             }
             checks.extend(refusals(client, server, keys, &role));
@@ -100,8 +131,7 @@ fn psk_cases() -> Vec<Case> {
 }
 
 /// Three connections, each resuming the last; then one with data each way and an orderly end.
-fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
-    let mut cell = Cell::new(client, server, case, certificates)?;
+fn handshakes(mut cell: Cell, case: Case) -> Result<(), Failed> {
     for _ in 0..3 {
         let connected = cell.connect()?;
         of_kind(&connected, case.kind)?;
@@ -155,14 +185,9 @@ fn refusals(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificates)]
         let Some(case) = case else { return };
         let mut other = case;
         client_differs(&mut other);
-        let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect())
-        {
-            Err(failed) if failed.outcome == FailureKind::Failed => None,
-            Err(failed) if failed.outcome == FailureKind::Unsupported => return,
-            Err(failed) => Some(failed.reason),
-            Ok(_) => Some("the handshake succeeds".to_owned()),
-        };
-        checks.push(Check { name: format!("{name}, {}, {role}", case.version), failure });
+        let made = Cell::of_unlike(client, server, [other, case], certificates);
+        let outcome = CheckOutcome::of_refusal(made.and_then(|mut cell| cell.connect()));
+        checks.extend(outcome.map(|outcome| Check { name: format!("{name}, {}, {role}", case.version), outcome }));
     };
     for version in [Version::Tls12, Version::Tls13] {
         let case = |mutual| Case::new(version, Kind::Full, Key::P256, NamedGroup::SECP256R1, mutual);
@@ -185,13 +210,8 @@ fn psk_refusals(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificat
             let [cell, other] = [Cell::new(client, server, case, certificates)?, Cell::new(client, server, case, &others)?];
             Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint()).connect(None, Says::Nothing)
         };
-        let failure = match meet() {
-            Err(failed) if failed.outcome == FailureKind::Failed => None,
-            Err(failed) if failed.outcome == FailureKind::Unsupported => return None,
-            Err(failed) => Some(failed.reason),
-            Ok(_) => Some("the handshake succeeds".to_owned()),
-        };
-        Some(Check { name: format!("refuses a PSK with another key, {case}, {role}"), failure })
+        let name = format!("refuses a PSK with another key, {case}, {role}");
+        CheckOutcome::of_refusal(meet()).map(|outcome| Check { name, outcome })
     };
     psk_cases().into_iter().filter_map(check).collect()
 }
@@ -230,11 +250,10 @@ impl Resumption {
     ];
 
     /// That the request arrives, and arrives once, the pair sees to.
-    fn check(&self, client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
-        let cases = (self.cases)(case);
-        let (mut cell, session) = with_session(client, server, cases, certificates)?;
+    fn check(&self, cases: [Case; 2], cells: [Cell; 2]) -> Result<(), Failed> {
+        let [mut cell, other] = cells;
+        let session = with_session(&mut cell)?;
         if self.elsewhere {
-            let other = Cell::of_unlike(client, server, cases, certificates)?;
             cell.transport = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
         }
         let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
@@ -245,23 +264,16 @@ impl Resumption {
     }
 }
 
-/// A cell, and the session that a full handshake has left.
-fn with_session(
-    client: &dyn Stack,
-    server: &dyn Stack,
-    cases: [Case; 2],
-    certificates: &Certificates,
-) -> Result<(Cell, Session), Failed> {
-    let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
+/// The session that a full handshake leaves.
+fn with_session(cell: &mut Cell) -> Result<Session, Failed> {
     cell.transport.connect(None, Says::Request)?;
     let none = || Failed::because("a full handshake leaves the client no session to resume");
-    let session = cell.transport.take_session().ok_or_else(none)?;
-    Ok((cell, session))
+    cell.transport.take_session().ok_or_else(none)
 }
 
 /// One first flight, twice (RFC 9846 §8).
-fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
-    let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
+fn replay(mut cell: Cell) -> Result<(), Failed> {
+    let session = with_session(&mut cell)?;
     let accepted = cell.transport.replay(session)?;
     match accepted {
         [true, false] => Ok(()),
@@ -275,15 +287,18 @@ fn resumptions(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificate
     let case = Case::new(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1, false);
     let certificates = keys.iter().find(|(key, _)| *key == Key::P256).map(|(_, certificates)| certificates);
     let (Some(case), Some(certificates)) = (case, certificates) else { return Vec::new() };
-    let of = |it: &Resumption| (it.name, it.check(client, server, case, certificates));
-    let replayed = ("accepts replayed early data once", replay(client, server, case, certificates));
-    let results = Resumption::ALL.iter().map(of).chain([replayed]);
-    let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == FailureKind::Unsupported));
-    can.map(|(name, result)| Check {
-        name: format!("{name}, {}, {role}", case.version),
-        failure: result.err().map(|failed| failed.reason),
-    })
-    .collect()
+    let cell = |cases: [Case; 2]| Cell::of_unlike(client, server, cases, certificates);
+    let resumption = |it: &Resumption| {
+        let cases = (it.cases)(case);
+        let cells = cell(cases).and_then(|one| Ok([one, cell(cases)?]));
+        (it.name, CheckOutcome::of(cells, |cells| it.check(cases, cells)))
+    };
+    let replayed = ("accepts replayed early data once", CheckOutcome::of(cell([early(case), early(case)]), replay));
+    let outcomes = Resumption::ALL.iter().map(resumption).chain([replayed]);
+    let checked = |(name, outcome): (&str, Option<CheckOutcome>)| {
+        outcome.map(|outcome| Check { name: format!("{name}, {}, {role}", case.version), outcome })
+    };
+    outcomes.filter_map(checked).collect()
 }
 
 fn psk_ke(case: Case) -> Case {

@@ -441,7 +441,13 @@ impl Party {
     }
 
     fn refused(&self, fault: &Fault) -> Failed {
-        Failed::because(format!("{}: {}", self.name, words(fault)))
+        match (fault.name, fault.detail.as_deref()) {
+            // The library knows what it was sent, and says that it cannot do it.
+            (FaultName::Unspoken, Some(Detail::Said(said))) => {
+                Failed::unsupported(format!("{}: {}", self.name, String::from_utf8_lossy(said)))
+            }
+            _ => Failed::because(format!("{}: {}", self.name, words(fault))),
+        }
     }
 }
 

@@ -34,6 +34,7 @@ pub fn find(folders: &[PathBuf]) -> io::Result<Vec<FoundStack>> {
         .map(|(name, _)| FoundStack { name: (*name).to_owned(), at: StackRef::BuiltIn((*name).to_owned()) })
         .collect();
     for folder in folders {
+        let folder = &clean_path(folder);
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -56,8 +57,13 @@ impl FoundStack {
     /// A plugin by its file.
     pub fn plugin(file: &Path) -> Self {
         let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-        Self { name, at: StackRef::Plugin(file.to_owned()) }
+        Self { name, at: StackRef::Plugin(clean_path(file)) }
     }
+}
+
+/// Without `..`, `//` and links; as it is, where nothing is there.
+pub fn clean_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 impl StackRef {

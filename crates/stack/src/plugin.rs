@@ -290,6 +290,7 @@ fn read_early(connection: &mut RawConnection, scratch: &mut [u8], early_data: &m
 /// What a call came to that failed; the library's alert, if it made one, was taken already or is never sent.
 fn fault(connection: &RawConnection, call: &'static str, returned: isize) -> Fault {
     let name = match returned {
+        ffi::UNSUPPORTED => FaultName::Unspoken,
         ffi::BAD_CERTIFICATE => FaultName::BadCertificate,
         ffi::CLOSED => FaultName::ClosedEarly,
         ..=-100 => FaultName::PeerMisbehaved,

@@ -106,5 +106,10 @@ fn what_is_no_plugin_is_named_with_its_fault() {
     ];
     for (plugin, fault) in faults {
         Reprise::without_plugins("stacks check").arg(&plugin).run().exits(1).says(&[fault]);
+        // Whoever names it is told before anything is measured.
+        for command in ["compare full --quick", "layers -n 1 --levels ctx"] {
+            let outcome = Reprise::without_plugins(command).arg("--plugin").arg(&plugin).run();
+            assert_eq!(outcome.exits(2).says(&[fault]).page, "", "{command}");
+        }
     }
 }

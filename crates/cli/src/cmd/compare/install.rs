@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use include_dir::{Dir, include_dir};
-use reprise_compare::{LIBRARIES, Library, LibrarySource};
+use reprise_compare::{LIBRARIES, Library, LibrarySource, clean_path};
 
 use super::plugins;
 use crate::ending::Ending;
@@ -119,7 +119,9 @@ impl Folders {
         for (recipes, name) in [(&STACKS, "stacks"), (&SOURCES, "sources")] {
             unpack(recipes, &folders.recipes.join(name))?;
         }
-        Ok(folders)
+        // It is there now.
+        let output = clean_path(output);
+        Ok(Self { recipes: output.join("recipes"), output })
     }
 
     /// Fetches what it is built of, builds it, and checks what it exports: what there is to say of it.
@@ -192,7 +194,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Whether the compiler finds the header, and the linker the file.
-fn is_installed(header: &str, file: &str) -> anyhow::Result<bool> {
+pub(super) fn is_installed(header: &str, file: &str) -> anyhow::Result<bool> {
     let compiler = || Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     let mut includes = compiler();
     includes.args(["-E", "-x", "c", "-include", header, "/dev/null"]).stdout(Stdio::null()).stderr(Stdio::null());

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use reprise_compare::{
-    CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, compared_stack, conformance,
-    describe,
+    CONFORMANCE_KEYS, Check, CheckOutcome, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef,
+    compared_stack, conformance, describe,
 };
 use reprise_model::ServerChain;
 use reprise_model::document::{AvailableStack, BrokenStack, StacksDocument};
@@ -74,6 +74,7 @@ fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
 fn available(library: &Library) -> AvailableStack {
     let build = format!("reprise stacks install {}", library.plugin);
     let (install, named_only) = match library.origin {
+        LibrarySource::System { header, file, .. } if install::is_installed(header, file).unwrap_or(false) => (build, None),
         LibrarySource::System { package, .. } => (format!("apt-get install {package}; {build}"), None),
         LibrarySource::Source { named_only, .. } => (build, named_only.map(str::to_owned)),
     };
@@ -129,19 +130,27 @@ fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
         }
     };
     let mut page = String::new();
-    for check in &checks {
-        let _ = match &check.failure {
-            None => writeln!(page, "ok      {}", check.name),
-            Some(failure) => writeln!(page, "FAILED  {}: {failure}", check.name),
+    let (mut failed, mut unsupported) = (0, 0);
+    for Check { name, outcome } in &checks {
+        let _ = match outcome {
+            CheckOutcome::Passed => writeln!(page, "ok      {name}"),
+            CheckOutcome::Unsupported(reason) => {
+                unsupported += 1;
+                writeln!(page, "cannot  {name}: {reason}")
+            }
+            CheckOutcome::Failed(reason) => {
+                failed += 1;
+                writeln!(page, "FAILED  {name}: {reason}")
+            }
         };
     }
-    let failed = checks.iter().filter(|check| check.failure.is_some()).count();
-    let _ = writeln!(page, "{} checks, {failed} failed", checks.len());
+    let beyond = if unsupported > 0 { format!(", {unsupported} beyond what the library can do") } else { String::new() };
+    let _ = writeln!(page, "{} checks, {failed} failed{beyond}", checks.len());
     print(page.as_bytes())?;
     Ok(match (checks.len(), failed) {
         (0, _) => Ending::BadAnswer(format!("{} supports nothing that can be checked", stack.name)),
         (_, 0) => Ending::Done,
-        (_, failed) => Ending::BadAnswer(format!("{} violates the contract: {failed} checks failed", stack.name)),
+        (all, failed) => Ending::BadAnswer(format!("{}: {failed} of {all} checks failed", stack.name)),
     })
 }
 

@@ -26,7 +26,8 @@ pub(crate) use list::run as run_stacks;
 const HEAP_COUNTER: &str = "reprise-heap";
 
 pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let stacks = chosen(plugins::found(&arguments.plugins)?, &arguments.stacks)?;
+    let launcher = plugins::launcher(arguments.timeout)?;
+    let stacks = chosen(plugins::found_and_usable(&arguments.plugins, &launcher)?, &arguments.stacks)?;
     let selection = Selection {
         versions: arguments.tls.clone(),
         keys: arguments.keys.clone(),
@@ -38,7 +39,6 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let cases = scenario.cases(&selection);
     ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name);
     ensure!(!(scenario.weighs() && arguments.instructions), "'memory' counts no instructions: remove --instructions");
-    let launcher = plugins::launcher(arguments.timeout)?;
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;
     let keys = Keys::make(cases.iter().map(|case| (case.key, case.chain)))?;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
-use reprise_compare::{FoundStack, Launcher, find};
+use anyhow::{Context, bail};
+use reprise_compare::{FailureKind, FoundStack, Launcher, StackRef, clean_path, describe, find};
 
 use super::flags::PluginArgs;
 
@@ -12,7 +12,7 @@ use super::flags::PluginArgs;
 /// `reprise stacks install` puts them. Never the current folder: a plugin's code runs.
 pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
     if !arguments.folders.is_empty() {
-        return arguments.folders.clone();
+        return arguments.folders.iter().map(|folder| clean_path(folder)).collect();
     }
     let program = std::env::current_exe().ok();
     let folders = program.iter().flat_map(|program| program.ancestors().skip(1).take(2));
@@ -33,6 +33,27 @@ pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<FoundStack>> {
     // Who names a file wants it, and not another of its name.
     all.retain(|found| named.iter().all(|it| it.name != found.name));
     all.extend(named);
+    Ok(all)
+}
+
+/// The same. A file that is named and cannot be used is an error: nothing is measured without what was asked for.
+pub(crate) fn found_and_usable(arguments: &PluginArgs, launcher: &Launcher) -> anyhow::Result<Vec<FoundStack>> {
+    let all = found(arguments)?;
+    let named: Vec<FoundStack> = arguments.files.iter().map(|file| FoundStack::plugin(file)).collect();
+    for (at, plugin) in named.iter().enumerate() {
+        if named.iter().take(at).any(|earlier| earlier.name == plugin.name) {
+            bail!("two plugins have the name '{}': rename one of the files", plugin.name);
+        }
+    }
+    for (plugin, info) in describe(&named, launcher) {
+        let Err(failed) = info else { continue };
+        match (failed.outcome, &plugin.at) {
+            (FailureKind::Crashed | FailureKind::Hung, StackRef::Plugin(file)) => {
+                bail!("cannot load {}: {}", file.display(), failed.reason)
+            }
+            _ => bail!(failed.reason),
+        }
+    }
     Ok(all)
 }
 

@@ -112,7 +112,8 @@ const HELPER: &str = "reprise-run";
 const COMPUTING: Duration = Duration::from_secs(30);
 
 pub(super) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let found = plugins::found(&arguments.plugins)?;
+    let launcher = plugins::launcher(COMPUTING + 2 * arguments.timeout)?;
+    let found = plugins::found_and_usable(&arguments.plugins, &launcher)?;
     let stacks = if arguments.stacks.is_empty() { usual(found) } else { chosen(found, &arguments.stacks)? };
     let outputs = Outputs::open(&arguments.outputs, &[])?;
     let subject = Subject::new(&arguments, interrupt)?;
@@ -130,7 +131,6 @@ pub(super) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
         helper: plugins::beside(&arguments.plugins, HELPER),
         seed: arguments.seed,
     };
-    let launcher = plugins::launcher(COMPUTING + 2 * arguments.timeout)?;
     let mut waiting = Waiting::new("samples", interrupt);
     let document = layers(&plan, &launcher, provenance(), &mut waiting);
     waiting.progress.finish();
