@@ -30,7 +30,7 @@ struct reprise_connection {
     reprise_context *context;
     WOLFSSL *ssl;
     queue in, out;
-    int is_ready, is_taken;
+    int is_ready, is_taken, has_ticket;
 };
 
 static __thread int last_error;
@@ -82,6 +82,11 @@ static int send_out(WOLFSSL *ssl, char *bytes, int length, void *to)
 {
     (void)ssl;
     return queue_append(&((reprise_connection *)to)->out, bytes, (size_t)length) ? length : WOLFSSL_CBIO_ERR_GENERAL;
+}
+
+static int note_ticket(WOLFSSL *ssl, const unsigned char *ticket, int length, void *connection)
+{
+    return (void)ssl, (void)ticket, (void)length, ((reprise_connection *)connection)->has_ticket = 1, 0;
 }
 
 static int init(void) { return wolfSSL_Init() == WOLFSSL_SUCCESS ? REPRISE_OK : REPRISE_FAILED; }
@@ -300,6 +305,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
             && (wolfSSL_UseSNI(ssl, WOLFSSL_SNI_HOST_NAME, context->server_name, strlen(context->server_name)) != WOLFSSL_SUCCESS
                 || wolfSSL_check_domain_name(ssl, context->server_name) != WOLFSSL_SUCCESS))
             goto failed;
+        wolfSSL_set_SessionTicket_cb(ssl, note_ticket, connection);
         /* The library copies it: it may be offered again. */
         if (session && wolfSSL_set_session(ssl, (WOLFSSL_SESSION *)session) != WOLFSSL_SUCCESS) goto failed;
     }
@@ -316,6 +322,13 @@ static int handshake(reprise_connection *connection)
 {
     if (connection->is_ready) return REPRISE_OK;
     int result = connection->context->is_server ? wolfSSL_accept(connection->ssl) : wolfSSL_connect(connection->ssl);
+#if LIBWOLFSSL_VERSION_HEX >= 0x05009000
+    /* A ticket of each of 255 resumptions in a row, and no more: then it is resumed without another. */
+    if (result != WOLFSSL_SUCCESS && wolfSSL_get_error(connection->ssl, result) == SESSION_TICKET_NONCE_OVERFLOW) {
+        wolfSSL_no_ticket_TLSv13(connection->ssl);
+        result = wolfSSL_accept(connection->ssl);
+    }
+#endif
     if (result != WOLFSSL_SUCCESS) return failed(connection, result);
     connection->is_ready = 1;
     return REPRISE_OK;
@@ -355,6 +368,7 @@ static int facts(const reprise_connection *connection, reprise_facts *out)
 static int session_take(reprise_connection *connection, reprise_session **out)
 {
     if (connection->is_taken || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE) return REPRISE_NO_SESSION;
+    if (connection->context->version == 0x0304 && !connection->has_ticket) return REPRISE_NO_SESSION; /* it would give what no ticket belongs to */
     WOLFSSL_SESSION *session = wolfSSL_get1_session(connection->ssl);
     if (!session) return REPRISE_NO_SESSION;
     connection->is_taken = 1;

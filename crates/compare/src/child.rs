@@ -179,6 +179,7 @@ fn info(stack: &dyn Stack) -> StackInfo {
         library: about.name.clone(),
         version: about.version.clone(),
         flags: about.flags.clone(),
+        optimised: about.optimised.clone(),
         abilities: about.abilities.names().into_iter().map(str::to_owned).collect(),
         sha256: about.sha256.clone(),
     }

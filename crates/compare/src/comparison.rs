@@ -123,6 +123,7 @@ pub fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
         library: info.library.clone(),
         version: info.version.clone(),
         flags: info.flags.clone(),
+        optimised: info.optimised.clone(),
         abilities: info.abilities.clone(),
         file: match &found.at {
             StackRef::BuiltIn(_) => None,

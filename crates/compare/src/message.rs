@@ -181,6 +181,8 @@ pub struct StackInfo {
     pub version: String,
     /// How it was built.
     pub flags: String,
+    /// What it has optimised code for, as far as that can be told: [`reprise_stack::About::optimised`].
+    pub optimised: Vec<String>,
     /// What it can do, by name: `client`, `server`, `1.2`, `1.3`, `id`, `ticket`, `client-auth`, `export`,
     /// `psk-ke`, `early-data`, `psk`.
     pub abilities: Vec<String>,

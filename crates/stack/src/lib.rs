@@ -46,6 +46,7 @@ mod error;
 mod ffi;
 #[cfg(unix)]
 mod heap;
+mod optimised;
 mod options;
 #[cfg(unix)]
 mod plugin;
@@ -145,6 +146,8 @@ pub struct About {
     pub version: String,
     /// How it was built; empty where nothing is known.
     pub flags: String,
+    /// Algorithms for which the plugin's file has assembler, CPU instructions or code for one curve; none where that cannot be told.
+    pub optimised: Vec<String>,
     /// What it can do.
     pub abilities: Abilities,
     /// SHA-256 of the plugin's file, in hexadecimal; `None` where it is built in.
@@ -154,7 +157,7 @@ pub struct About {
 impl About {
     fn built_in(name: &str, version: &str, abilities: &[Ability]) -> Self {
         let (name, version, flags) = (name.to_owned(), version.to_owned(), "built in".to_owned());
-        Self { name, version, flags, abilities: Abilities::of(abilities), sha256: None }
+        Self { name, version, flags, optimised: Vec::new(), abilities: Abilities::of(abilities), sha256: None }
     }
 
     /// Whether the library says that it can make such a context.

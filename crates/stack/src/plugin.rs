@@ -8,6 +8,7 @@ use reprise_model::{Facts, FaultName, Nanos};
 use sha2::{Digest, Sha256};
 
 use crate::ffi::{self, RawConnection, RawContext, RawSession, Table};
+use crate::optimised::optimised;
 use crate::session::LibrarySession;
 use crate::{Ability, About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError};
 
@@ -27,7 +28,8 @@ impl Plugin {
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (table, said) = ffi::load(path)?;
         let ffi::Said { name, version, flags, abilities } = said;
-        Ok(Self { table, about: About { name, version, flags, abilities, sha256: Some(sha256) } })
+        let optimised = optimised(&bytes);
+        Ok(Self { table, about: About { name, version, flags, optimised, abilities, sha256: Some(sha256) } })
     }
 }
 

@@ -85,6 +85,7 @@ mod tests {
             flags: flags.to_owned(),
             abilities: Vec::new(),
             file: None,
+            optimised: Vec::new(),
             sha256: None,
         }
     }

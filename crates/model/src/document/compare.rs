@@ -126,6 +126,10 @@ pub struct ComparedStack {
     pub version: String,
     /// How it was built.
     pub flags: String,
+    /// Algorithms for which the plugin's file has assembler, CPU instructions or code for one curve, by the functions in it: `AES`,
+    /// `SHA-256`, `P-256`, `P-384`, `X25519`, `RSA`, `ML-KEM`, `ML-DSA`. Absent where none is there, or it cannot be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub optimised: Vec<String>,
     /// What it can do.
     pub abilities: Vec<String>,
     /// The plugin's file; null where it is built in.

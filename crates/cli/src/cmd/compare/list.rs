@@ -93,6 +93,9 @@ fn page(document: &StacksDocument) -> String {
         let _ = writeln!(page, "{:<16} {} {}", stack.name, stack.library, stack.version);
         let flags = if stack.flags.is_empty() { "not said" } else { &stack.flags };
         let _ = writeln!(page, "{:<16}   {flags}; {}", "", stack.abilities.join(" "));
+        if !stack.optimised.is_empty() {
+            let _ = writeln!(page, "{:<16}   optimised: {}", "", stack.optimised.join(", "));
+        }
         if let (Some(file), Some(hash)) = (&stack.file, &stack.sha256) {
             let _ = writeln!(page, "{:<16}   {file}, sha256 {hash}", "");
         }
