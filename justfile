@@ -140,7 +140,7 @@ full: && (soak "20")
     cargo build --release --locked -p reprise-cli
     cargo bench --locked -p reprise-benches --bench plain --bench layers
     cargo xtask stacks --source
-    cargo xtask stacks --source wolfssl boringssl
+    cargo xtask stacks --source wolfssl-5.9 boringssl
     cargo test --locked -p reprise-cli --test compare -- --ignored
     cargo test --locked -p reprise-cli --test diagnose -- --ignored --nocapture balanced
     cargo test --locked -p reprise-cli --test fleet -- --ignored --nocapture

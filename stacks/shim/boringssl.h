@@ -32,9 +32,30 @@ static inline int SSL_CTX_set_ciphersuites(SSL_CTX *ssl, const char *list) { ret
 typedef void library_context;
 static library_context *new_library(void) { return NULL; }
 static void free_library(library_context *library) { (void)library; }
-static SSL_CTX *new_ssl(library_context *library, const SSL_METHOD *method) { return (void)library, SSL_CTX_new(method); }
 static X509 *read_certificate(BIO *from, library_context *library) { return (void)library, PEM_read_bio_X509(from, NULL, NULL, NULL); }
 static EVP_PKEY *read_key(BIO *from, library_context *library) { return (void)library, PEM_read_bio_PrivateKey(from, NULL, NULL, NULL); }
+
+#ifdef OPENSSL_IS_AWSLC
+static SSL_CTX *new_ssl(library_context *library, const SSL_METHOD *method) { return (void)library, SSL_CTX_new(method); }
+
+/* Beside a classical group, a client sends a share of the hybrid that it has, and has no call against it. */
+static int share_key_of(SSL *ssl, uint16_t group) { return (void)ssl, (void)group, 1; }
+#else
+/* It has ML-DSA, and offers it where it is told to. */
+static SSL_CTX *new_ssl(library_context *library, const SSL_METHOD *method)
+{
+    static const uint16_t schemes[] = {
+        SSL_SIGN_ECDSA_SECP256R1_SHA256, SSL_SIGN_RSA_PSS_RSAE_SHA256, SSL_SIGN_RSA_PKCS1_SHA256, SSL_SIGN_ECDSA_SECP384R1_SHA384,
+        SSL_SIGN_RSA_PSS_RSAE_SHA384, SSL_SIGN_RSA_PKCS1_SHA384, SSL_SIGN_RSA_PSS_RSAE_SHA512, SSL_SIGN_RSA_PKCS1_SHA512,
+        SSL_SIGN_ML_DSA_44, SSL_SIGN_ML_DSA_65, SSL_SIGN_ML_DSA_87};
+    SSL_CTX *ssl = ((void)library, SSL_CTX_new(method));
+    if (ssl && !SSL_CTX_set_verify_algorithm_prefs(ssl, schemes, sizeof schemes / sizeof *schemes)) return SSL_CTX_free(ssl), NULL;
+    return ssl;
+}
+
+/* Else it would send a share of another group too. */
+static int share_key_of(SSL *ssl, uint16_t group) { return SSL_set1_client_key_shares(ssl, &group, 1); }
+#endif
 
 /* No finite field: cipher suites with DHE are not there, and a list of groups is told by IANA's numbers. */
 static int pin_groups(SSL_CTX *ssl, const reprise_options *options)

@@ -23,6 +23,7 @@ struct reprise_context {
     SSL_CTX *ssl;
     library_context *library; /* its own; NULL for the one of the process */
     int is_server, sessions, accepts_early;
+    uint16_t group; /* the preferred; 0: the library's */
     char *server_name;
     openssl_psk psk;
 };
@@ -115,6 +116,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!context->ssl) goto failed;
     SSL_CTX *ssl = context->ssl;
     context->is_server = is_server, context->sessions = options->sessions;
+    context->group = options->groups_length && options->version == TLS1_3_VERSION ? options->groups[0] : 0;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     /* Level 0 takes RSA-1024, which is compared too. */
     SSL_CTX_set_security_level(ssl, 0);
@@ -160,6 +162,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
         connection->reads_early = context->accepts_early;
     } else {
         SSL_set_connect_state(connection->ssl);
+        if (context->group && !share_key_of(connection->ssl, context->group)) goto failed;
         connection->keeps_session = context->sessions != REPRISE_SESSIONS_NONE;
         if (context->server_name
             && (!SSL_set_tlsext_host_name(connection->ssl, context->server_name)

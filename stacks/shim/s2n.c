@@ -108,9 +108,11 @@ static int pin(reprise_context *context, const reprise_options *options)
 {
     static const struct s2n_ecc_named_curve *const known[] = {
         &s2n_ecc_curve_secp256r1, &s2n_ecc_curve_secp384r1, &s2n_ecc_curve_secp521r1, &s2n_ecc_curve_x25519};
-    static const struct s2n_kem_group *hybrids[] = {&s2n_x25519_mlkem_768};
-    static const struct s2n_kem_preferences hybrid = {.tls13_kem_group_count = 1, .tls13_kem_groups = hybrids};
-    const struct s2n_security_policy *usual = options->version == 0x0304 ? &security_policy_20240503 : &security_policy_20240501;
+    static const struct s2n_kem_group *hybrids[] = {&s2n_x25519_mlkem_768, &s2n_secp256r1_mlkem_768};
+    static const struct s2n_kem_preferences hybrid[] = {{.tls13_kem_group_count = 1, .tls13_kem_groups = &hybrids[0]},
+                                                        {.tls13_kem_group_count = 1, .tls13_kem_groups = &hybrids[1]}};
+    /* Of TLS 1.3 that with ML-DSA, "default_pq". */
+    const struct s2n_security_policy *usual = options->version == 0x0304 ? &security_policy_20250721 : &security_policy_20240501;
     struct s2n_security_policy *policy = &context->policy;
     *policy = (struct s2n_security_policy){.minimum_protocol_version = options->version == 0x0304 ? S2N_TLS13 : S2N_TLS12,
                                            .cipher_preferences = usual->cipher_preferences, .kem_preferences = &kem_preferences_null,
@@ -127,10 +129,11 @@ static int pin(reprise_context *context, const reprise_options *options)
         policy->cipher_preferences = &context->suites.preferences;
     }
     for (size_t i = 0; i < options->groups_length; i++) {
-        size_t k = 0;
+        size_t k = 0, h = 0;
         while (k < 4 && known[k]->iana_id != options->groups[i]) k++;
+        while (h < 2 && hybrids[h]->iana_id != options->groups[i]) h++;
         if (k < 4) context->curves.list[context->curves.preferences.count++] = known[k];
-        else if (options->groups[i] == hybrids[0]->iana_id && options->version == 0x0304) policy->kem_preferences = &hybrid;
+        else if (h < 2 && options->version == 0x0304) policy->kem_preferences = &hybrid[h];
         else return 0;
     }
     context->curves.preferences.ecc_curves = context->curves.list;

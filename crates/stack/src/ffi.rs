@@ -354,8 +354,17 @@ impl Drop for RawContext {
 
 /// What a library cannot be held to, by IANA's names: which of it, none says.
 fn not_all_of(options: &Options<'_>) -> String {
+    let groups: Vec<String> = options.groups.iter().map(|&group| NamedGroup(group).to_string()).collect();
+    // What every TLS 1.3 library must have (RFC 9846 §9.1) is not what is missing.
+    let must_have = [CipherSuite::TLS_AES_128_GCM_SHA256.0];
+    if options.suites == must_have && options.psk.is_none() && !groups.is_empty() {
+        return match groups.as_slice() {
+            [group] => format!("it has no group {group}"),
+            groups => format!("it does not have all of the groups {}", groups.join(", ")),
+        };
+    }
     let suites = options.suites.iter().map(|&suite| CipherSuite(suite).to_string());
-    let all: Vec<String> = suites.chain(options.groups.iter().map(|&group| NamedGroup(group).to_string())).collect();
+    let all: Vec<String> = suites.chain(groups).collect();
     format!("it does not take {}", all.join(" with "))
 }
 
