@@ -80,7 +80,7 @@ impl Document<'_> {
             Self::Diagnose(it) => it.subjects().all(|target| !target.reached),
             Self::Trace(it) => it.traces.is_empty(),
             Self::Load(it) => !it.has_any(),
-            Self::Compare(it) => it.rows.is_empty(),
+            Self::Compare(it) => it.rows.is_empty() && it.memory.is_empty(),
             Self::Layers(it) => it.rows.is_empty(),
             Self::SideBySide(_) => false,
             Self::Board(it) => it.handshakes.is_empty() && it.esp8266.is_none(),

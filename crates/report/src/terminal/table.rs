@@ -1,8 +1,9 @@
-//! Tables on a terminal. What does not fit is left out by whole columns: a figure is never wrapped or cut.
+//! Tables on a terminal. What does not fit is left out by whole columns: a figure is never wrapped or cut. Words of the last column are
+//! wrapped.
 
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
 
-use super::{QUIET, Style, tone, visible, wrapped};
+use super::{QUIET, Style, in_lines, tone, visible, wrapped};
 use crate::table::{Alignment, Row, Table, Tone};
 
 /// Between two columns.
@@ -18,13 +19,16 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         out.push('\n');
     };
     for header in drawn.by_ref().take(header_lines(&table) + 1) {
-        line(style.paint(QUIET, &header));
+        let width = style.width.filter(|_| ends_in_words(&table)).unwrap_or(usize::MAX);
+        line(style.paint(QUIET, &header.chars().take(width).collect::<String>()));
     }
     for (row, text) in table.rows.iter().zip(drawn) {
         if row.begins_group {
             line(String::new());
         }
-        line(painted(&text, row, style));
+        folded(&text, row, style.width.filter(|_| ends_in_words(&table)))
+            .iter()
+            .for_each(|text| line(painted(text, row, style)));
     }
     if !left_out.is_empty() {
         let said = format!("Columns omitted: {}.", left_out.join(", "));
@@ -47,6 +51,25 @@ fn fit(mut table: Table, width: Option<usize>) -> (Table, Vec<String>) {
 
 fn drawn_width(table: &Table) -> usize {
     draw(table).lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default()
+}
+
+fn ends_in_words(table: &Table) -> bool {
+    table.columns.last().is_some_and(|column| column.alignment == Alignment::Left)
+}
+
+/// Less than this of a line is no place for words.
+const NARROW: usize = 16;
+
+/// A row's last cell in as many lines as this width asks for, under one another.
+fn folded(drawn: &str, row: &Row, width: Option<usize>) -> Vec<String> {
+    let cell = row.cells.last().map(|cell| visible(cell)).unwrap_or_default();
+    let ahead = drawn.chars().count().saturating_sub(cell.chars().count());
+    let room = width.filter(|width| drawn.chars().count() > *width && row.note.is_none());
+    let Some(room) = room.and_then(|width| width.checked_sub(ahead)).filter(|room| *room >= NARROW) else {
+        return vec![drawn.to_owned()];
+    };
+    let gap = |line| if line == 0 { drawn.chars().take(ahead).collect() } else { " ".repeat(ahead) };
+    in_lines(&cell, "", "", room).into_iter().enumerate().map(|(line, text)| gap(line) + &text).collect()
 }
 
 /// Header, rule and rows, a line each (the header one or two); gaps are not drawn.
@@ -137,6 +160,26 @@ mod tests {
         let words = |width| lines(Some(width)).join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines(Some(5))[..6], lines(Some(23))[..6], "what is indispensable stays");
         assert_eq!(words(5), words(23));
+    }
+
+    #[test]
+    fn words_at_the_end_are_folded_under_one_another() {
+        let rows =
+            Rows::of([("openssl", "it has no such call"), ("mine", "it has another call than this, in another version")]);
+        let table = rows.words("stack", |(stack, _)| stack).words("reason", |(_, reason)| reason).table();
+        let lines = |width| render(&table, Style { color: false, width }).lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(
+            lines(Some(40)),
+            [
+                "stack    reason",
+                "────────────────────────────────────────",
+                "openssl  it has no such call",
+                "mine     it has another call than this,",
+                "         in another version",
+            ]
+        );
+        assert_eq!(lines(Some(20))[2..], lines(None)[2..], "too little room");
+        assert_eq!(lines(None).len(), 4);
     }
 
     #[test]
