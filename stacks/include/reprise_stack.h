@@ -73,6 +73,8 @@ enum { REPRISE_KEYS_FRESH = 0, REPRISE_KEYS_AHEAD = 1, REPRISE_KEYS_REUSED = 2 }
 #define REPRISE_CAN_KEYS_AHEAD (1u << 13) /* key_pairs and pregenerate */
 #define REPRISE_CAN_KEYS_REUSED (1u << 14) /* key_pairs */
 #define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */
+#define REPRISE_CAN_MAX_FRAGMENT (1u << 18) /* max_fragment; which lengths, context_new says */
+#define REPRISE_CAN_RELEASE_BUFFERS (1u << 19) /* release_buffers */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
 typedef struct reprise_connection reprise_connection; /* one side of one connection */
@@ -122,6 +124,13 @@ typedef struct {
     /* A server's: REPRISE_KEYS_…. Only where the capabilities say so; read it where size reaches so far. Where a version or a group has it
      * not, REPRISE_UNSUPPORTED, and error_text says why. */
     int32_t key_pairs;
+    /* The most bytes of data that a record of either side may have, and buffers for no more, as far as the library has such. A client asks
+     * for it by max_fragment_length (RFC 6066 §4) or record_size_limit (RFC 8449, one more under TLS 1.3), and a server grants it. Only
+     * where the capabilities say so; read it where size reaches so far. 0: what TLS allows. */
+    uint32_t max_fragment;
+    /* Whether a connection gives back, once its handshake is complete and whenever it is idle, whatever the library has a mode or a call to
+     * give back. Only where the capabilities say so; read it where size reaches so far. */
+    int32_t release_buffers;
 } reprise_options;
 
 /* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */

@@ -20,6 +20,7 @@ struct reprise_context {
     size_t suites_length;
     int is_server, sessions, requires_client, was_found;
     char *server_name;
+    size_t input, output; /* bytes of a connection's buffers */
     reprise_connection *spare; /* of a connection that has ended: a program makes the next with it, as BearSSL's own samples do */
 };
 
@@ -30,7 +31,7 @@ struct reprise_connection {
     br_x509_minimal_context verifier;
     br_ssl_session_parameters offered;
     int is_taken, was_found;
-    unsigned char memory[BR_SSL_BUFSIZE_BIDI];
+    unsigned char memory[]; /* input, then output */
 };
 
 static __thread int last_error;
@@ -67,6 +68,8 @@ static void context_free(reprise_context *context)
     free(context->spare), free(context->cache_memory), free(context->server_name), free(context);
 }
 
+#define LARGEST_FRAGMENT 16384
+
 static int pin(reprise_context *context, const reprise_options *options)
 {
     static const uint16_t known[] = {0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9};
@@ -78,6 +81,10 @@ static int pin(reprise_context *context, const reprise_options *options)
         if (k == 6) return 0;
         context->suites[context->suites_length++] = options->suites[i];
     }
+    /* A client with buffers for no more asks for it. */
+    uint32_t most = max_fragment(options), fragment = most ? most : LARGEST_FRAGMENT;
+    if (most && !fragment_code(most)) return 0;
+    context->input = fragment + BR_SSL_BUFSIZE_INPUT - LARGEST_FRAGMENT, context->output = fragment + BR_SSL_BUFSIZE_OUTPUT - LARGEST_FRAGMENT;
     uint32_t curves = 0;
     for (size_t i = 0; i < options->groups_length; i++) {
         if (options->groups[i] > 31 || !(context->curves.supported_curves >> options->groups[i] & 1)) return 0;
@@ -158,7 +165,7 @@ static void begin_server(reprise_connection *connection)
 /* Everything of a connection that is the context's: with its buffer, and a generator of random bytes that the first connection seeds. */
 static reprise_connection *configured(reprise_context *context)
 {
-    reprise_connection *connection = malloc(sizeof *connection);
+    reprise_connection *connection = malloc(sizeof *connection + context->input + context->output);
     if (!connection) return NULL;
     connection->context = context;
     connection->engine = context->is_server ? &connection->side.server.eng : &connection->side.client.eng;
@@ -167,7 +174,7 @@ static reprise_connection *configured(reprise_context *context)
     br_ssl_engine_set_versions(engine, BR_TLS12, BR_TLS12);
     if (context->suites_length) br_ssl_engine_set_suites(engine, context->suites, context->suites_length);
     br_ssl_engine_set_ec(engine, &context->curves);
-    br_ssl_engine_set_buffer(engine, connection->memory, sizeof connection->memory, 1);
+    br_ssl_engine_set_buffers_bidi(engine, connection->memory, context->input, connection->memory + context->input, context->output);
     return connection;
 }
 
@@ -275,4 +282,5 @@ static int session_take(reprise_connection *connection, reprise_session **out)
 REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "BearSSL error %d", last_error))
 
 REPRISE_STACK_TABLE("BearSSL", "0.6",
-                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_ID | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_ID | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT
+                        | REPRISE_CAN_MAX_FRAGMENT)

@@ -7,7 +7,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include "reprise_stack.h"
+#include "memory.h"
 
 #ifdef OPENSSL_IS_AWSLC
 #define LIBRARY "AWS-LC"
@@ -28,7 +28,7 @@ static inline int SSL_CTX_set_ciphersuites(SSL_CTX *ssl, const char *list) { ret
 #define SSL_CTX_set_security_level(ssl, level) ((void)0) /* there is none */
 
 /* The process has one state of the library, and no other can be made. */
-#define LIBRARY_CAPABILITIES 0
+#define LIBRARY_CAPABILITIES REPRISE_CAN_RELEASE_BUFFERS
 typedef void library_context;
 static library_context *new_library(void) { return NULL; }
 static void free_library(library_context *library) { (void)library; }
@@ -71,6 +71,12 @@ static uint16_t negotiated_group(const SSL *ssl)
 {
     return SSL_version(ssl) == TLS1_2_VERSION && SSL_session_reused(ssl) ? 0 : SSL_get_group_id(ssl);
 }
+
+/* Buffers are as large as the record that is in them, and released with it. */
+static int use_buffers(SSL_CTX *ssl, const reprise_options *options) { return (void)ssl, !max_fragment(options); }
+
+/* With what a handshake alone needs. */
+static void shed_configuration(SSL *ssl) { SSL_set_shed_handshake_config(ssl, 1); }
 
 /* A client's sessions come by a callback, and its connection keeps the newest. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)

@@ -14,7 +14,7 @@ REPRISE_SESSION_IS_BYTES
 
 struct reprise_context {
     int is_server, sessions, requires_client;
-    uint32_t max_early_data;
+    uint32_t max_early_data, max_fragment;
     uint16_t version;
     gnutls_certificate_credentials_t credentials;
     external_psk psk;
@@ -176,13 +176,17 @@ static int context_new(const reprise_options *options, reprise_context **out)
     context->is_server = options->side == REPRISE_SERVER;
     context->sessions = options->sessions, context->version = options->version;
     context->requires_client = options->require_client_certificate;
+    context->max_fragment = max_fragment(options);
+    if (context->max_fragment && context->max_fragment < 512) goto failed; /* RFC 8449 has less, for who allows small records */
     if ((options->sessions == REPRISE_SESSIONS_ID && options->version == 0x0304) || !pin(context, options)) goto failed;
     result = REPRISE_NO_MEMORY;
     if (gnutls_certificate_allocate_credentials(&context->credentials) || !use_psk(context, options)) goto failed;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
-    if (context->is_server && !(context->store = calloc(STORED, sizeof *context->store))) goto failed;
     if (context->is_server && gnutls_session_ticket_key_generate(&context->ticket_key)) goto failed;
     if (REPRISE_HAS(options, max_early_data)) context->max_early_data = options->max_early_data;
+    if (context->is_server && (options->sessions == REPRISE_SESSIONS_ID || context->max_early_data)
+        && !(context->store = calloc(STORED, sizeof *context->store)))
+        goto failed;
     if (context->is_server && context->max_early_data) {
         if (gnutls_anti_replay_init(&context->anti_replay)) goto failed;
         gnutls_anti_replay_set_add_function(context->anti_replay, remember), gnutls_anti_replay_set_ptr(context->anti_replay, context);
@@ -220,6 +224,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     if (!error) error = gnutls_priority_set(tls, context->priority);
     if (!error) error = gnutls_credentials_set(tls, GNUTLS_CRD_CERTIFICATE, context->credentials);
     if (!error) error = give_psk(tls, context);
+    if (!error && context->max_fragment) error = (int)gnutls_record_set_max_recv_size(tls, context->max_fragment);
     if (error) goto failed;
     gnutls_transport_set_ptr(tls, connection);
     gnutls_transport_set_push_function(tls, push), gnutls_transport_set_pull_function(tls, pull);
@@ -340,5 +345,5 @@ REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "%s", gnutls_stre
 REPRISE_STACK_TABLE_WITH("GnuTLS", gnutls_check_version(NULL),
                          REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
                              | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
-                             | REPRISE_CAN_EARLY_DATA | REPRISE_CAN_PSK,
+                             | REPRISE_CAN_EARLY_DATA | REPRISE_CAN_PSK | REPRISE_CAN_MAX_FRAGMENT,
                          early_write, early_read)

@@ -111,10 +111,17 @@ static int pin_groups(reprise_context *context, const reprise_options *options)
     return 1;
 }
 
+/* Of TLS 1.2: the client's ClientHello of TLS 1.3 has no such extension. Buffers are smaller only if MBEDTLS_SSL_VARIABLE_BUFFER_LENGTH. */
+static int use_max_fragment(mbedtls_ssl_config *config, const reprise_options *options)
+{
+    uint32_t most = max_fragment(options);
+    return !most || (fragment_code(most) && options->version == 0x0303 && !mbedtls_ssl_conf_max_frag_len(config, (unsigned char)fragment_code(most)));
+}
+
 static int pin(reprise_context *context, const reprise_options *options)
 {
     if (options->version == 0x0304 && (!HAS_TLS13 || options->sessions == REPRISE_SESSIONS_ID)) return 0;
-    if (options->suites_length > 15 || options->groups_length > 15) return 0;
+    if (options->suites_length > 15 || options->groups_length > 15 || !use_max_fragment(&context->config, options)) return 0;
     speak_only(&context->config, options->version);
     for (size_t i = 0; i < options->suites_length; i++) {
         if (!mbedtls_ssl_ciphersuite_from_id(options->suites[i])) return 0;
@@ -302,4 +309,4 @@ REPRISE_ERROR_TEXT(if (last_error) mbedtls_strerror(last_error, text, sizeof tex
 REPRISE_STACK_TABLE("Mbed TLS", MBEDTLS_VERSION_STRING,
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | (HAS_TLS13 ? REPRISE_CAN_TLS13 : 0)
                         | REPRISE_CAN_ID | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT
-                        | REPRISE_CAN_PSK)
+                        | REPRISE_CAN_PSK | REPRISE_CAN_MAX_FRAGMENT)

@@ -115,6 +115,25 @@ static inline uint16_t group_number(const char *name)
     return name ? group_names[i].number : 0;
 }
 
+/* 0: what TLS allows. */
+static inline uint32_t max_fragment(const reprise_options *options)
+{
+    return REPRISE_HAS(options, max_fragment) ? options->max_fragment : 0;
+}
+
+/* The number that max_fragment_length has for it (RFC 6066 §4); 0: none. */
+static inline int fragment_code(uint32_t length)
+{
+    for (int code = 1; code <= 4; code++)
+        if (length == 256u << code) return code;
+    return 0;
+}
+
+static inline int releases_buffers(const reprise_options *options)
+{
+    return REPRISE_HAS(options, release_buffers) && options->release_buffers;
+}
+
 /* For a library whose sessions are bytes. */
 #define REPRISE_SESSION_IS_BYTES                                                                                        \
     struct reprise_session {                                                                                            \

@@ -22,7 +22,7 @@
 struct reprise_context {
     SSL_CTX *ssl;
     library_context *library; /* its own; NULL for the one of the process */
-    int is_server, sessions, accepts_early;
+    int is_server, sessions, accepts_early, releases_buffers;
     uint16_t group; /* the preferred; 0: the library's */
     char *server_name;
     openssl_psk psk;
@@ -122,13 +122,14 @@ static int context_new(const reprise_options *options, reprise_context **out)
     SSL_CTX_set_security_level(ssl, 0);
     result = REPRISE_UNSUPPORTED;
     if (!SSL_CTX_set_min_proto_version(ssl, options->version) || !SSL_CTX_set_max_proto_version(ssl, options->version)
-        || !pin_suites(ssl, options) || !pin_groups(ssl, options) || !use_sessions(ssl, options))
+        || !pin_suites(ssl, options) || !pin_groups(ssl, options) || !use_sessions(ssl, options) || !use_buffers(ssl, options))
         goto failed;
     if ((result = use_psk(ssl, &context->psk, options))) goto failed;
     result = REPRISE_INVALID;
     if (options->key.length && !use_identity(ssl, context->library, options)) goto failed;
     if (options->trust.length && !use_trust(ssl, context->library, options)) goto failed;
     if (!is_server) SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+    context->releases_buffers = releases_buffers(options);
     context->accepts_early = is_server && REPRISE_HAS(options, max_early_data) && options->max_early_data;
     if (is_server && options->require_client_certificate)
         SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
@@ -153,6 +154,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     reprise_connection *connection = (ERR_clear_error(), calloc(1, sizeof *connection));
     if (!connection) return REPRISE_NO_MEMORY;
     if (!(connection->ssl = SSL_new(context->ssl))) goto failed;
+    if (context->releases_buffers) shed_configuration(connection->ssl);
     connection->in = BIO_new(BIO_s_mem()), connection->out = BIO_new(BIO_s_mem());
     SSL_set_bio(connection->ssl, connection->in, connection->out);
     if (!connection->in || !connection->out) goto failed;

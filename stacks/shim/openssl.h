@@ -12,7 +12,7 @@
 #define LIBRARY_VERSION OpenSSL_version(OPENSSL_VERSION_STRING)
 
 /* The library's state, of the process where there is none. */
-#define LIBRARY_CAPABILITIES REPRISE_CAN_LIBRARY_CONTEXT
+#define LIBRARY_CAPABILITIES (REPRISE_CAN_LIBRARY_CONTEXT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS)
 typedef OSSL_LIB_CTX library_context;
 static library_context *new_library(void) { return OSSL_LIB_CTX_new(); }
 static void free_library(library_context *library) { OSSL_LIB_CTX_free(library); }
@@ -65,6 +65,18 @@ static uint16_t negotiated_group(SSL *ssl)
     int group = SSL_get_negotiated_group(ssl);
     return group_number(group ? SSL_group_to_name(ssl, group) : NULL);
 }
+
+/* Buffers of what is sent are as large as this side's own records may be; those of what is received are the largest always. */
+static int use_buffers(SSL_CTX *ssl, const reprise_options *options)
+{
+    uint32_t most = max_fragment(options);
+    if (releases_buffers(options)) SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
+    if (!most) return 1;
+    if (!fragment_code(most) || !SSL_CTX_set_max_send_fragment(ssl, most)) return 0;
+    return options->side == REPRISE_SERVER || SSL_CTX_set_tlsext_max_fragment_length(ssl, (uint8_t)fragment_code(most));
+}
+
+static void shed_configuration(SSL *ssl) { (void)ssl; }
 
 static void tell_sessions(SSL_CTX *ssl) { (void)ssl; }
 

@@ -28,7 +28,7 @@ struct reprise_context {
     struct s2n_security_policy policy;
     struct { struct s2n_cipher_suite *list[16]; struct s2n_cipher_preferences preferences; } suites;
     struct { const struct s2n_ecc_named_curve *list[4]; struct s2n_ecc_preferences preferences; } curves;
-    int is_server, sessions;
+    int is_server, sessions, releases_buffers;
     uint16_t version;
     char *server_name;
     cached *cache; /* each ID in the one place that its first bytes name */
@@ -161,6 +161,14 @@ static int use_sessions(reprise_context *context, const reprise_options *options
            && s2n_config_add_ticket_crypto_key(config, random, 16, random + 16, 32, 0) == S2N_SUCCESS;
 }
 
+static int use_max_fragment(reprise_context *context, const reprise_options *options)
+{
+    uint32_t most = max_fragment(options);
+    if (!most) return 1;
+    if (context->is_server) return fragment_code(most) && s2n_config_accept_max_fragment_length(context->config) == S2N_SUCCESS;
+    return fragment_code(most) && s2n_config_send_max_fragment_length(context->config, (s2n_max_frag_len)fragment_code(most)) == S2N_SUCCESS;
+}
+
 static int use_certificates(reprise_context *context, const reprise_options *options)
 {
     struct s2n_config *config = context->config;
@@ -192,9 +200,10 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!context || !(context->config = s2n_config_new_minimal())) goto failed;
     context->is_server = options->side == REPRISE_SERVER;
     context->sessions = options->sessions, context->version = options->version;
+    context->releases_buffers = releases_buffers(options);
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     result = REPRISE_UNSUPPORTED;
-    if (!pin(context, options) || !use_sessions(context, options)) goto failed;
+    if (!pin(context, options) || !use_sessions(context, options) || !use_max_fragment(context, options)) goto failed;
     result = REPRISE_INVALID;
     if (!use_certificates(context, options)) goto failed;
     *out = context;
@@ -230,12 +239,20 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
 
 REPRISE_TRANSPORT_IS_QUEUES
 
+/* Buffers with something in them stay. */
+static void release(reprise_connection *connection)
+{
+    if (connection->context->releases_buffers) s2n_connection_release_buffers(connection->tls);
+}
+
 static int handshake(reprise_connection *connection)
 {
     s2n_blocked_status blocked;
     if (connection->is_ready) return REPRISE_OK;
     if (s2n_negotiate(connection->tls, &blocked) != S2N_SUCCESS) return failed();
     connection->is_ready = 1;
+    if (connection->context->releases_buffers && s2n_connection_free_handshake(connection->tls) != S2N_SUCCESS) return REPRISE_FAILED;
+    release(connection);
     connection->has_session = !connection->context->is_server && connection->context->version == 0x0303
                               && connection->context->sessions != REPRISE_SESSIONS_NONE;
     return REPRISE_OK;
@@ -247,6 +264,7 @@ static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint
     ssize_t count = s2n_recv(connection->tls, out, (ssize_t)capacity, &blocked);
     /* One that this side has closed, of TLS 1.2, which it reads no more: but for the peer's close_notify. */
     if (count < 0 && s2n_errno == S2N_ERR_CLOSED) count = s2n_shutdown(connection->tls, &blocked);
+    if (count > 0) release(connection);
     return count > 0 ? count : count == 0 ? REPRISE_CLOSED : failed();
 }
 
@@ -254,6 +272,7 @@ static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data,
 {
     s2n_blocked_status blocked;
     ssize_t count = s2n_send(connection->tls, data, (ssize_t)length, &blocked);
+    if (count > 0) release(connection);
     return count > 0 ? count : failed();
 }
 
@@ -299,4 +318,4 @@ REPRISE_ERROR_TEXT(snprintf(text, sizeof text, "%s", s2n_strerror(s2n_errno, "EN
 
 REPRISE_STACK_TABLE("s2n-tls", LIBRARY_VERSION,
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID | REPRISE_CAN_TICKET
-                        | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+                        | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS)

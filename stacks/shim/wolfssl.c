@@ -142,6 +142,20 @@ static int pin_groups(reprise_context *context, const reprise_options *options)
     return 1;
 }
 
+#ifdef HAVE_MAX_FRAGMENT
+#define MAX_FRAGMENT_CAPABILITY REPRISE_CAN_MAX_FRAGMENT
+
+static int use_max_fragment(WOLFSSL_CTX *ssl, const reprise_options *options)
+{
+    uint32_t most = max_fragment(options);
+    if (!most || options->side == REPRISE_SERVER) return !most || fragment_code(most);
+    return fragment_code(most) && wolfSSL_CTX_UseMaxFragment(ssl, (unsigned char)fragment_code(most)) == WOLFSSL_SUCCESS;
+}
+#else
+#define MAX_FRAGMENT_CAPABILITY 0
+static int use_max_fragment(WOLFSSL_CTX *ssl, const reprise_options *options) { return (void)ssl, !max_fragment(options); }
+#endif
+
 #ifdef NO_PSK
 #define PSK_CAPABILITY 0
 static int use_psk(reprise_context *context, const reprise_options *options) { return (void)context, !has_psk(options); }
@@ -224,7 +238,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     context->ssl = wolfSSL_CTX_new(is_13 ? (is_server ? wolfTLSv1_3_server_method() : wolfTLSv1_3_client_method())
                                          : (is_server ? wolfTLSv1_2_server_method() : wolfTLSv1_2_client_method()));
     WOLFSSL_CTX *ssl = context->ssl;
-    if (!ssl || !use_psk(context, options) || !pin_suites(ssl, options) || !pin_groups(context, options)) goto failed;
+    if (!ssl || !use_psk(context, options) || !pin_suites(ssl, options) || !pin_groups(context, options) || !use_max_fragment(ssl, options)) goto failed;
     wolfSSL_CTX_SetIORecv(ssl, receive);
     wolfSSL_CTX_SetIOSend(ssl, send_out);
     if (options->sessions == REPRISE_SESSIONS_NONE) wolfSSL_CTX_set_session_cache_mode(ssl, WOLFSSL_SESS_CACHE_OFF);
@@ -402,4 +416,4 @@ REPRISE_ERROR_TEXT(if (refusal) snprintf(text, sizeof text, "%s", refusal); else
 REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
                         | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
-                        | REPRISE_CAN_KEYS_AHEAD | PSK_CAPABILITY)
+                        | REPRISE_CAN_KEYS_AHEAD | PSK_CAPABILITY | MAX_FRAGMENT_CAPABILITY)

@@ -63,6 +63,10 @@ static const kind kinds[] = {
     {"TLS 1.3 ticket", REPRISE_CAN_TLS13 | REPRISE_CAN_TICKET, TLS13, REPRISE_SESSIONS_TICKET, 0, 0, 0, 0},
     {"TLS 1.3 psk_ke", REPRISE_CAN_TLS13 | REPRISE_CAN_PSK_KE, TLS13, REPRISE_SESSIONS_TICKET, 1, 0, 0, 0},
     {"TLS 1.3 early", REPRISE_CAN_TLS13 | REPRISE_CAN_EARLY_DATA, TLS13, REPRISE_SESSIONS_TICKET, 0, 1, 0, 0},
+    {"TLS 1.2 fragments of 512", REPRISE_CAN_TLS12 | REPRISE_CAN_MAX_FRAGMENT, TLS12, REPRISE_SESSIONS_NONE, 0, 0, 0, 0},
+    {"TLS 1.3 fragments of 512", REPRISE_CAN_TLS13 | REPRISE_CAN_MAX_FRAGMENT, TLS13, REPRISE_SESSIONS_NONE, 0, 0, 0, 0},
+    {"TLS 1.2 buffers released", REPRISE_CAN_TLS12 | REPRISE_CAN_ID | REPRISE_CAN_RELEASE_BUFFERS, TLS12, REPRISE_SESSIONS_ID, 0, 0, 0, 0},
+    {"TLS 1.3 buffers released", REPRISE_CAN_TLS13 | REPRISE_CAN_TICKET | REPRISE_CAN_RELEASE_BUFFERS, TLS13, REPRISE_SESSIONS_TICKET, 0, 0, 0, 0},
     {"TLS 1.2 dhe_psk", REPRISE_CAN_TLS12 | REPRISE_CAN_PSK, 0x0303, DHE_PSK, REPRISE_SESSIONS_NONE, 0, 0, 0, 1},
     {"TLS 1.2 ecdhe_psk", REPRISE_CAN_TLS12 | REPRISE_CAN_PSK, 0x0303, 0xc037, REPRISE_SESSIONS_NONE, 0, 0, 0, 1},
     {"TLS 1.3 psk", REPRISE_CAN_TLS13 | REPRISE_CAN_PSK, TLS13, REPRISE_SESSIONS_NONE, 0, 0, 0, 1},
@@ -82,11 +86,16 @@ static int context(const kind *kind, int side, reprise_text trust, reprise_conte
         .suites = &kind->suite, .suites_length = 1, .groups = kind->suite == DHE_PSK ? &ffdhe2048 : &p256, .groups_length = 1,
         .server_name = is_server ? NULL : "localhost", .require_client_certificate = is_server && kind->mutual,
         .psk_ke = kind->psk_ke, .max_early_data = kind->early ? 16384 : 0,
-        .psk_identity = psk_identity, .psk_key = psk_key, .psk_key_length = 32};
+        .psk_identity = psk_identity, .psk_key = psk_key, .psk_key_length = 32,
+        .max_fragment = kind->needs & REPRISE_CAN_MAX_FRAGMENT ? 512 : 0, .release_buffers = (kind->needs & REPRISE_CAN_RELEASE_BUFFERS) != 0};
     if (kind->psk) return tls->context_new(&options, out);
     if (is_server) options.chain = chain, options.key = key;
     if (!is_server && kind->mutual) options.chain = client_chain, options.key = client_key;
     if (!is_server || kind->mutual) options.trust = trust;
+    if (options.max_fragment || options.release_buffers) {
+        options.psk_identity.length = 0;
+        return tls->context_new(&options, out);
+    }
     /* As a program has it that was built with an older header: what lies behind it is none of the plugin's business. */
     options.size = offsetof(reprise_options, psk_identity);
     if (!kind->psk_ke && !kind->early) {
@@ -283,6 +292,7 @@ static unsigned long round_of_all(int announce)
         if ((tls->capabilities & kind->needs) != kind->needs) continue;
         int result = context(kind, REPRISE_CLIENT, root, &contexts[0]);
         if (!result) result = context(kind, REPRISE_SERVER, root, &contexts[1]);
+        if (result == REPRISE_UNSUPPORTED && kind->needs & REPRISE_CAN_MAX_FRAGMENT) continue; /* in this version */
         if (result) fail("%s: %d", kind->name, result);
         for (int n = 0; n < CONNECTIONS; n++, handshakes++) connect_once(kind, contexts, &session);
         break_off(contexts);

@@ -146,6 +146,10 @@ pub struct Case {
     pub chain: ServerChain,
     /// Whether the client has no key share for the server's group: the server answers with a HelloRetryRequest.
     pub retried: bool,
+    /// The most bytes of data in a record of either side, which the client asks for; `None`: what TLS allows.
+    pub max_fragment: Option<u16>,
+    /// Whether idle connections give back what the library has a mode or a call to give back.
+    pub releases_buffers: bool,
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
@@ -194,6 +198,8 @@ impl Case {
             retried: false,
             key_pairs: KeyPairs::Fresh,
             chain: ServerChain::One,
+            max_fragment: None,
+            releases_buffers: false,
         }
     }
 
@@ -211,6 +217,16 @@ impl Case {
     /// The same with other certificates of the server.
     pub(crate) fn with_chain(self, chain: ServerChain) -> Self {
         Self { chain, ..self }
+    }
+
+    /// The same with records of at most so many bytes of data.
+    pub(crate) fn with_max_fragment(self, max_fragment: u16) -> Self {
+        Self { max_fragment: Some(max_fragment), ..self }
+    }
+
+    /// The same with buffers that are released while a connection is idle.
+    pub(crate) fn with_released_buffers(self) -> Self {
+        Self { releases_buffers: true, ..self }
     }
 
     /// Whether it has a key exchange; a session that is resumed under TLS 1.2 has none.
@@ -306,12 +322,14 @@ impl fmt::Display for Case {
         let retried = if self.retried { ", retried" } else { "" };
         let pairs = if self.key_pairs == KeyPairs::Fresh { String::new() } else { format!(", keys {}", self.key_pairs) };
         let chain = if self.chain == ServerChain::One { String::new() } else { format!(", chain {}", self.chain) };
+        let fragments = self.max_fragment.map(|most| format!(", fragments of {most}")).unwrap_or_default();
+        let released = if self.releases_buffers { ", buffers released" } else { "" };
         if self.kind == Kind::Psk {
             return write!(f, "{} psk{psk_ke}, {}, {}{pairs}", self.version, self.group_name(), self.suite());
         }
         write!(
             f,
-            "{} {}{psk_ke}, {}, {}{mutual}{request}{retried}{pairs}{chain}",
+            "{} {}{psk_ke}, {}, {}{mutual}{request}{retried}{pairs}{chain}{fragments}{released}",
             self.version,
             self.kind,
             self.key,

@@ -63,6 +63,7 @@ impl Cell {
         let server = side_context(server, Side::Server, case, certificates)?;
         let mut transport = Pair::new(client.endpoint(), server.endpoint());
         transport.signs_by_ml_dsa = case.key.has_ml_dsa();
+        transport.max_fragment = case.max_fragment;
         Ok(Self { case, transport, contexts: vec![client, server], session: None, shares: Shares::default() })
     }
 
@@ -182,6 +183,9 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         (false, true) => return Err(Failed::because("a HelloRetryRequest was observed where none was asked for")),
         _ => {}
     }
+    if let Some(most) = case.max_fragment {
+        check_max_fragment(most, seen)?;
+    }
     if seen.kind != Kind::Full && seen.psk_mode != case.psk_mode() {
         let name = |mode: Option<PskMode>| mode.map_or("none", PskMode::name).to_owned();
         return other("the PSK mode", name(seen.psk_mode), name(case.psk_mode()));
@@ -228,6 +232,17 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         }
     }
     Ok(())
+}
+
+/// Whether the client has asked for such records. Where the ServerHello is in the clear, it has no other limit; a server whose own buffers
+/// are as small may say nothing (BearSSL's does not), and keeps to it: records of data are looked at.
+fn check_max_fragment(most: u16, seen: WireFacts) -> Result<(), Failed> {
+    let said = [("ClientHello", seen.client_max_fragment), ("ServerHello", seen.server_max_fragment.or(Some(most)))];
+    let other = said.into_iter().find(|(_, said)| *said != Some(most));
+    other.map_or(Ok(()), |(hello, said)| {
+        let said = said.map_or_else(|| "no limit".to_owned(), |said| format!("a limit of {said} bytes"));
+        Err(Failed::because(format!("the {hello} has {said} where records of at most {most} were asked for")))
+    })
 }
 
 /// One side's context, or why there is none.
@@ -290,6 +305,8 @@ fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, group
         psk_mode: if case.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe },
         max_early_data: if case.kind == Kind::Early { MAX_EARLY_DATA } else { 0 },
         key_pairs: if side == Side::Server { case.key_pairs } else { KeyPairs::Fresh },
+        max_fragment: case.max_fragment,
+        releases_buffers: case.releases_buffers,
         remembers_chains: side == Side::Client && case.chain == ServerChain::Cached,
         date: UnixTime::now(),
     }

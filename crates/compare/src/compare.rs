@@ -432,6 +432,8 @@ impl Case {
             key_pairs: self.key_pairs,
             chain: self.chain,
             retried: self.retried,
+            max_fragment: self.max_fragment.map(u64::from),
+            releases_buffers: self.releases_buffers,
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Pair {
     pub(crate) clock: CpuClock,
     /// Whether a signature of the server's chain is of ML-DSA.
     pub(crate) signs_by_ml_dsa: bool,
+    /// The most bytes of data in a record of either side, where it was asked for.
+    pub(crate) max_fragment: Option<u16>,
 }
 
 /// One end: what it has learned, and what it has sent and received on this connection.
@@ -34,7 +36,7 @@ pub(crate) struct Party {
     /// As errors call it.
     pub(crate) name: &'static str,
     pub(crate) endpoint: Box<dyn StackEndpoint>,
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
     /// Records on their way to the peer, which whoever moves them takes away.
     pub(crate) sent: Vec<u8>,
     /// Application data, until somebody takes it away.
@@ -104,6 +106,9 @@ impl Connected {
     }
 }
 
+/// By how much protection may make a record longer (RFC 9846 §5.2); here it is less.
+const EXPANSION: usize = 256;
+
 /// More than any handshake takes: one with client certificates and a retry takes eight.
 const TURNS: usize = 40;
 
@@ -136,7 +141,7 @@ impl Transport for Pair {
 impl Pair {
     pub(crate) fn new(client: Box<dyn StackEndpoint>, server: Box<dyn StackEndpoint>) -> Self {
         let (client, server) = (Party::new("the client", client), Party::new("the server", server));
-        Self { client, server, clock: CpuClock::calibrated(), signs_by_ml_dsa: false }
+        Self { client, server, clock: CpuClock::calibrated(), signs_by_ml_dsa: false, max_fragment: None }
     }
 
     /// As [`Transport::connect`], with something to be done between the handshake and the end; its time is not counted.
@@ -173,12 +178,14 @@ impl Pair {
         Ok(accepted)
     }
 
-    /// Sends data each way, and checks that it arrives as it was sent.
+    /// Sends data each way, and checks that it arrives as it was sent, in records as small as was asked for.
     pub(crate) fn exchange(&mut self, data: &[u8]) -> Result<(), Failed> {
         self.client.send(data)?;
+        self.client.check_records(self.max_fragment)?;
         self.deliver()?;
         self.server.check_heard(data)?;
         self.server.send(data)?;
+        self.server.check_records(self.max_fragment)?;
         self.deliver()?;
         self.client.check_heard(data)
     }
@@ -199,7 +206,7 @@ impl Pair {
         let clock = self.clock;
         let (sender, receiver) = self.sender_and_receiver(bulk);
         sender.send_records(clock, data, bulk)?;
-        let (records, asked) = (records(&sender.sent), data.len() / usize::from(bulk.record));
+        let (records, asked) = (records(&sender.sent).map(|records| records.len()), data.len() / usize::from(bulk.record));
         if records != Some(asked) {
             let made = records.map_or_else(|| "what are no records".to_owned(), |made| format!("{made} records"));
             return Err(Failed::because(format!("{} makes {made} of what was to be {asked}", sender.name)));
@@ -346,7 +353,7 @@ impl Party {
     }
 
     /// The same, with what is done with application data.
-    fn receive_and(
+    pub(crate) fn receive_and(
         &mut self,
         clock: CpuClock,
         incoming: &mut Vec<u8>,
@@ -377,7 +384,7 @@ impl Party {
         Ok(())
     }
 
-    fn send(&mut self, data: &[u8]) -> Result<(), Failed> {
+    pub(crate) fn send(&mut self, data: &[u8]) -> Result<(), Failed> {
         self.endpoint.send(Nanos(0), data, &mut self.sent).map_err(|fault| self.refused(&fault))
     }
 
@@ -430,7 +437,17 @@ impl Party {
         Err(self.misheard(sent.len(), heard.len()))
     }
 
-    fn misheard(&self, sent: usize, heard: usize) -> Failed {
+    /// Of what is on its way.
+    fn check_records(&self, max_fragment: Option<u16>) -> Result<(), Failed> {
+        let Some(most) = max_fragment else { return Ok(()) };
+        let largest = records(&self.sent).into_iter().flatten().max().unwrap_or_default();
+        if largest <= usize::from(most) + EXPANSION {
+            return Ok(());
+        }
+        Err(Failed::because(format!("{} sends a record of {largest} bytes where {most} of data are allowed", self.name)))
+    }
+
+    pub(crate) fn misheard(&self, sent: usize, heard: usize) -> Failed {
         Failed::because(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name))
     }
 
@@ -451,12 +468,12 @@ impl Party {
     }
 }
 
-/// How many records these are. `None` of what ends within one, or is none.
-fn records(mut sent: &[u8]) -> Option<usize> {
-    let mut count = 0;
-    while let Some((_, length)) = Record::parse(sent).ok()? {
+/// The lengths of these records' fragments. `None` of what ends within one, or is none.
+fn records(mut sent: &[u8]) -> Option<Vec<usize>> {
+    let mut lengths = Vec::new();
+    while let Some((record, length)) = Record::parse(sent).ok()? {
         sent = sent.get(length..)?;
-        count += 1;
+        lengths.push(record.fragment.len());
     }
-    sent.is_empty().then_some(count)
+    sent.is_empty().then_some(lengths)
 }

@@ -51,7 +51,7 @@ pub struct Selection {
     pub groups: Vec<NamedGroup>,
     /// The suites, each for the handshakes that it fits.
     pub suites: Vec<CipherSuite>,
-    /// Bytes of data in a record, of data in bulk.
+    /// Bytes of data in a record, of data in bulk and where records are to be small.
     pub records: Vec<u16>,
 }
 
@@ -93,8 +93,9 @@ impl Scenario {
         }
         let cases = each(cases, &selection.suites, |case, suite| case.with_suite(suite));
         each(cases, &selection.records, |case, record| {
-            let bulk = case.bulk.map(|bulk| case.with_bulk(Bulk { record, ..bulk }));
-            Some(bulk.unwrap_or(*case))
+            let of_bulk = case.bulk.map(|bulk| case.with_bulk(Bulk { record, ..bulk }));
+            let small = case.max_fragment.map(|_| case.with_max_fragment(record));
+            Some(of_bulk.or(small).unwrap_or(*case))
         })
     }
 }

@@ -1,10 +1,10 @@
 //! What the wire says of a handshake, whatever the libraries at its ends say: read from the messages that are in the clear.
 
 use reprise_model::{Kind, PskMode, Version};
-use reprise_wire::extensions::{KeyShareServerHello, OfferedPsks, SelectedPsk, SelectedVersion};
+use reprise_wire::extensions::{KeyShareServerHello, OfferedPsks, RecordSizeLimit, SelectedPsk, SelectedVersion};
 use reprise_wire::{
-    CipherSuite, ClientHello, ContentType, ExtensionType, Handshake, HandshakeType, NamedGroup, ProtocolVersion, Record,
-    ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
+    CipherSuite, ClientHello, ContentType, ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ProtocolVersion,
+    Record, ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
 };
 
 use crate::keys::PSK_IDENTITY;
@@ -32,6 +32,10 @@ pub struct WireFacts {
     /// NewSessionTickets: under TLS 1.3 the encrypted records that the server sends once the client's Finished was sent, which are nothing
     /// else where the server has no data to send and none comes before.
     pub tickets: u64,
+    /// The most bytes of data that the client takes in a record, by its ClientHello; `None` where it says nothing.
+    pub client_max_fragment: Option<u16>,
+    /// The same of the server, by its ServerHello; under TLS 1.3 nobody outside sees it.
+    pub server_max_fragment: Option<u16>,
 }
 
 /// Reads along. It looks at nothing but what is in the clear.
@@ -74,6 +78,7 @@ struct Offered {
     has_ml_dsa: bool,
     /// The place of the external PSK among those that are offered.
     external_psk: Option<u16>,
+    max_fragment: Option<Fragment>,
 }
 
 struct Chosen {
@@ -82,6 +87,16 @@ struct Chosen {
     /// TLS 1.3: the place of the PSK that was taken.
     psk: Option<u16>,
     key_share: Option<NamedGroup>,
+    max_fragment: Option<Fragment>,
+}
+
+/// By which extension one side limits what it is sent.
+#[derive(Clone, Copy)]
+enum Fragment {
+    /// RFC 6066 §4.
+    Length(u16),
+    /// RFC 8449; under TLS 1.3 the content's type counts.
+    Limit(u16),
 }
 
 impl Witness {
@@ -167,6 +182,8 @@ impl Witness {
             client_certificate: (!is_tls13).then_some(self.client_certificate),
             server_share: self.server_share,
             tickets: self.tickets,
+            client_max_fragment: self.hello.as_ref().and_then(|hello| Some(hello.max_fragment?.data(chosen.version))),
+            server_max_fragment: chosen.max_fragment.map(|fragment| fragment.data(chosen.version)),
         })
     }
 
@@ -214,6 +231,7 @@ impl Witness {
             has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
             has_ml_dsa: find(ExtensionType::SIGNATURE_ALGORITHMS).is_some_and(names_ml_dsa),
             external_psk: find(ExtensionType::PRE_SHARED_KEY).and_then(place_of_external_psk),
+            max_fragment: hello.extensions.and_then(Fragment::find),
         });
     }
 
@@ -234,7 +252,28 @@ impl Witness {
             suite: hello.cipher_suite,
             psk: psk.map(|psk| psk.selected_identity),
             key_share: share.map(|share| share.server_share.group),
+            max_fragment: hello.extensions.and_then(Fragment::find),
         });
+    }
+}
+
+impl Fragment {
+    /// Of both, the record size limit counts (RFC 8449 §5).
+    fn find(extensions: Extensions<'_>) -> Option<Self> {
+        let limit = extensions.find(ExtensionType::RECORD_SIZE_LIMIT).and_then(|data| RecordSizeLimit::parse(data).ok());
+        let length = extensions.find(ExtensionType::MAX_FRAGMENT_LENGTH);
+        limit.map(|limit| Self::Limit(limit.record_size_limit)).or(match length {
+            Some(&[code @ 1..=4]) => Some(Self::Length(1 << (8 + code))),
+            _ => None,
+        })
+    }
+
+    /// Bytes of data in a record.
+    fn data(self, version: Version) -> u16 {
+        match self {
+            Self::Limit(limit) if version == Version::Tls13 => limit.saturating_sub(1),
+            Self::Limit(most) | Self::Length(most) => most,
+        }
     }
 }
 

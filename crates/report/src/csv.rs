@@ -259,6 +259,11 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("transfer_bytes", |it| Some(it.case.bulk.as_ref()?.bytes))
         .known("record_bytes", |it| Some(it.case.bulk.as_ref()?.record))
         .known("hardware", |it| Some(it.case.bulk.as_ref()?.hardware))
+        .known("max_fragment", |it| it.case.max_fragment)
+        .field("releases_buffers", |it| it.case.releases_buffers)
+        .known("idle_bytes", |it| Some(it.memory?.idle.as_ref()?.median))
+        .interval("idle_ci95_low_bytes", "idle_ci95_high_bytes", |it| it.memory?.idle.as_ref()?.ci95)
+        .known("session_bytes", |it| Some(it.memory?.session.as_ref()?.median))
         .records
 }
 

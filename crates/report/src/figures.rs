@@ -57,6 +57,13 @@ impl Figure {
         Self { value: percent(ratio), spread }
     }
 
+    /// Bytes in thousands, `47.3 ±0.2`; of a spread that would read as nothing, nothing.
+    pub(crate) fn kilobytes(bytes: u64, ci95: Option<[u64; 2]>) -> Self {
+        let half = ci95.map_or(0, |[low, high]| high.saturating_sub(low) / 2);
+        let spread = if half < 50 { String::new() } else { format!("±{}", with_sign(half as f64 / 1e3, 1)) };
+        Self { value: with_sign(bytes as f64 / 1e3, 1), spread }
+    }
+
     /// A time that was taken once, `812` or `48.61`.
     pub(crate) fn time(unit: Unit, ns: i64) -> Self {
         Self::plain(unit.shown(ns))

@@ -37,10 +37,14 @@ pub enum Ability {
     ChainMemory = 15,
     /// Make a context with the library's whole state for itself.
     LibraryContext = 16,
+    /// Agree with its peer on small records.
+    MaxFragment = 18,
+    /// Give back the buffers of idle connections.
+    ReleaseBuffers = 19,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 14] = [
+const NAMES: [(Ability, &str); 16] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -55,6 +59,8 @@ const NAMES: [(Ability, &str); 14] = [
     (Ability::KeysAhead, "keys-ahead"),
     (Ability::KeysReused, "keys-reused"),
     (Ability::ChainMemory, "chain-memory"),
+    (Ability::MaxFragment, "max-fragment"),
+    (Ability::ReleaseBuffers, "release-buffers"),
 ];
 
 /// What a library can do.
@@ -120,6 +126,8 @@ impl Abilities {
                 Ability::ChainMemory,
                 "call by which a client skips a chain that it has verified before",
             ),
+            (options.max_fragment.is_some(), Ability::MaxFragment, "max_fragment_length or record_size_limit"),
+            (options.releases_buffers, Ability::ReleaseBuffers, "call that releases the buffers of an idle connection"),
         ];
         needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)
     }

@@ -62,6 +62,8 @@ struct CContextOptions {
     psk_key: *const u8,
     psk_key_length: usize,
     key_pairs: i32,
+    max_fragment: u32,
+    release_buffers: i32,
 }
 
 #[repr(C)]
@@ -296,6 +298,8 @@ impl RawContext {
                 KeyPairs::Ahead => 1,
                 KeyPairs::Reused => 2,
             },
+            max_fragment: options.max_fragment.map_or(0, u32::from),
+            release_buffers: i32::from(options.releases_buffers),
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.
@@ -357,14 +361,15 @@ fn not_all_of(options: &Options<'_>) -> String {
     let groups: Vec<String> = options.groups.iter().map(|&group| NamedGroup(group).to_string()).collect();
     // What every TLS 1.3 library must have (RFC 9846 §9.1) is not what is missing.
     let must_have = [CipherSuite::TLS_AES_128_GCM_SHA256.0];
-    if options.suites == must_have && options.psk.is_none() && !groups.is_empty() {
+    if options.suites == must_have && options.psk.is_none() && options.max_fragment.is_none() && !groups.is_empty() {
         return match groups.as_slice() {
             [group] => format!("it has no group {group}"),
             groups => format!("it does not have all of the groups {}", groups.join(", ")),
         };
     }
     let suites = options.suites.iter().map(|&suite| CipherSuite(suite).to_string());
-    let all: Vec<String> = suites.chain(groups).collect();
+    let fragments = options.max_fragment.map(|most| format!("records of at most {most} bytes under {}", options.version));
+    let all: Vec<String> = suites.chain(groups).chain(fragments).collect();
     format!("it does not take {}", all.join(" with "))
 }
 

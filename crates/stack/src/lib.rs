@@ -25,6 +25,8 @@
 //!         psk_mode: PskMode::PskDheKe,
 //!         max_early_data: 0,
 //!         key_pairs: KeyPairs::Fresh,
+//!         max_fragment: None,
+//!         releases_buffers: false,
 //!         remembers_chains: false,
 //!         date: rustls_pki_types::UnixTime::now(),
 //!     })?;

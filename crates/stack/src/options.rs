@@ -88,6 +88,10 @@ pub struct Options<'a> {
     pub max_early_data: u32,
     /// A server's: where its ephemeral key pairs come from. Those made ahead come from [`Context::pregenerate`](crate::Context::pregenerate).
     pub key_pairs: KeyPairs,
+    /// The most bytes of data in a record of either side, which a client asks for (RFC 6066 §4, RFC 8449). `None`: what TLS allows.
+    pub max_fragment: Option<u16>,
+    /// Whether idle connections give back what the library has a mode or a call to give back.
+    pub releases_buffers: bool,
     /// A client's: whether it skips the verification of a chain that it has verified before, for the same name.
     pub remembers_chains: bool,
     /// The date by which the engine judges certificates; other libraries ask the system.

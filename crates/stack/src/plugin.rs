@@ -84,6 +84,11 @@ impl LibrarySession for Rc<RawSession> {
         RawSession::export(self)
     }
 
+    /// A box, and what is counted by two numbers.
+    fn wrapping(&self) -> usize {
+        size_of::<Self>() + 2 * size_of::<usize>() + size_of::<RawSession>()
+    }
+
     fn library(&self) -> &'static str {
         "plugin"
     }

@@ -22,6 +22,11 @@ pub(crate) trait LibrarySession: Any {
     /// As [`Session::export`].
     fn export(&self) -> Result<Vec<u8>, StackError>;
 
+    /// As [`Session::wrapping`].
+    fn wrapping(&self) -> usize {
+        0
+    }
+
     /// The library, for `Debug`.
     fn library(&self) -> &'static str;
 }
@@ -50,6 +55,11 @@ impl Session {
     /// [`StackError::Unsupported`] where the library has no such bytes.
     pub fn export(&self) -> Result<Vec<u8>, StackError> {
         self.0.export()
+    }
+
+    /// Bytes of the heap that it takes beside the library's own session.
+    pub fn wrapping(&self) -> usize {
+        self.0.wrapping()
     }
 }
 

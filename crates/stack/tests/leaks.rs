@@ -30,6 +30,8 @@ fn options(root: &str) -> Options<'_> {
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
         key_pairs: reprise_model::KeyPairs::Fresh,
+        max_fragment: None,
+        releases_buffers: false,
         remembers_chains: false,
         date: UnixTime::now(),
     }

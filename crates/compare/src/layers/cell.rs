@@ -295,6 +295,8 @@ fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> Options<'a> {
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
         key_pairs: KeyPairs::Fresh,
+        max_fragment: None,
+        releases_buffers: false,
         remembers_chains: false,
         date: UnixTime::now(),
     }

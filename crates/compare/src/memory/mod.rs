@@ -2,6 +2,7 @@
 //! turn it is is charged, and what the harness needs is made between the turns.
 
 mod code;
+mod sessions;
 mod weigh;
 
 use std::path::Path;
@@ -42,33 +43,59 @@ pub(crate) fn rows(
         audience.proceeded(done as u64, planned);
         let Some(certificates) = comparison.keys.of(case.key, case.chain) else { continue };
         let (client, server) = *pair;
-        match weigh_in_child(comparison, launcher, (client, server), *case, certificates) {
-            Ok(Weighed { client: of_client, server: of_server, connections }) => {
-                let mut add = |side, stack: &Described<'_>, peer: &Described<'_>, weights: &Weights| {
-                    let of = |samples: &[u64]| statistics(samples, comparison.seed);
-                    let figures = of(&weights.context).zip(of(&weights.peak)).zip(of(&weights.held));
-                    rows.extend(figures.map(|((context, peak), held)| CompareMemory {
-                        stack: stack.found.name.clone(),
-                        peer: peer.found.name.clone(),
-                        side,
-                        case: case.document(),
-                        connections,
-                        context,
-                        peak,
-                        held,
-                        code: weights.code,
-                    }));
-                };
-                add(CompareSide::Client, client, server, &of_client);
-                // Beside a client that is no server stands a server that has a row with its own client.
-                if comparison.crossed || client.found == server.found {
-                    add(CompareSide::Server, server, client, &of_server);
-                }
+        let mut of_pair = comparison.earlier_memory([client, server], case);
+        if of_pair.is_empty() {
+            match weigh_in_child(comparison, launcher, (client, server), *case, certificates) {
+                Ok(weighed) => of_pair = rows_of(comparison, [client, server], case, &weighed),
+                Err(failed) => skipped.push(skip(&client.found.name, &server.found.name, case, &failed)),
             }
-            Err(failed) => skipped.push(skip(&client.found.name, &server.found.name, case, &failed)),
         }
+        rows.extend(of_pair);
     }
     (rows, skipped)
+}
+
+impl ComparisonPlan<'_> {
+    /// What was weighed of a pair and case before it was interrupted.
+    fn earlier_memory(&self, [client, server]: [&Described<'_>; 2], case: &Case) -> Vec<CompareMemory> {
+        let (client, server) = (client.found.name.as_str(), server.found.name.as_str());
+        let case = case.document();
+        let rows = self.earlier.map(|earlier| earlier.memory.as_slice()).unwrap_or_default();
+        let is_of_pair = |row: &&CompareMemory| {
+            let pair = if row.side == CompareSide::Client { (client, server) } else { (server, client) };
+            row.case == case && (row.stack.as_str(), row.peer.as_str()) == pair
+        };
+        rows.iter().filter(is_of_pair).cloned().collect()
+    }
+}
+
+/// The client's, and the server's: beside a client that is no server stands a server that has a row with its own client.
+fn rows_of(
+    comparison: &ComparisonPlan<'_>,
+    [client, server]: [&Described<'_>; 2],
+    case: &Case,
+    weighed: &Weighed,
+) -> Vec<CompareMemory> {
+    let row = |side, stack: &Described<'_>, peer: &Described<'_>, weights: &Weights| {
+        let of = |samples: &[u64]| statistics(samples, comparison.seed);
+        Some(CompareMemory {
+            stack: stack.found.name.clone(),
+            peer: peer.found.name.clone(),
+            side,
+            case: case.document(),
+            connections: weighed.connections,
+            context: of(&weights.context)?,
+            peak: of(&weights.peak)?,
+            held: of(&weights.held)?,
+            idle: of(&weights.idle),
+            session: of(&weights.session),
+            code: weights.code,
+        })
+    };
+    let of_client = row(CompareSide::Client, client, server, &weighed.client);
+    let is_shown = comparison.crossed || client.found == server.found;
+    let of_server = row(CompareSide::Server, server, client, &weighed.server).filter(|_| is_shown);
+    of_client.into_iter().chain(of_server).collect()
 }
 
 fn weigh_in_child(

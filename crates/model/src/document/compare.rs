@@ -172,6 +172,13 @@ pub struct CompareCase {
     /// Whether the client's key share is of a group that the server has not, and a HelloRetryRequest makes it send another.
     #[serde(default)]
     pub retried: bool,
+    /// The most bytes of data in a record of either side, which the client asks for by max_fragment_length (RFC 6066) or record_size_limit
+    /// (RFC 8449); absent where it asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_fragment: Option<u64>,
+    /// Whether idle connections give back what the library has a mode or a call to give back.
+    #[serde(default)]
+    pub releases_buffers: bool,
 }
 
 /// Application data that one side sends to the other. Both sides' CPU time, the bytes and the number of connections of such a row are those
@@ -274,6 +281,13 @@ pub struct CompareMemory {
     pub peak: CompareBytes,
     /// What one connection holds then, with its buffers as the library leaves them and no data under way.
     pub held: CompareBytes,
+    /// What it holds once each side has sent 64 bytes of data and received as many, and nothing is under way; null in results of before.
+    #[serde(default)]
+    pub idle: Option<CompareBytes>,
+    /// What one session takes that is kept to be resumed, under TLS 1.2 by its ID, under TLS 1.3 by a ticket: the client's, and of a server's cache
+    /// what grows with it. Null where the stack keeps none, where its cache is of a fixed size, and in rows of small or of released buffers.
+    #[serde(default)]
+    pub session: Option<CompareBytes>,
     /// Code and constants of the plugin's file and of the TLS libraries that it loads; null of what is built in, whose code is not apart
     /// from that of Reprise.
     pub code: Option<u64>,

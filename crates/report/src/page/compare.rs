@@ -39,9 +39,8 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         };
         blocks.extend(section(heading, flights(document), [Block::Aside(below)]));
     }
-    let charts = charts::memory(document).map(Block::Chart);
-    let below = charts.chain([Block::Aside(memory::LEGEND.to_owned())]);
-    blocks.extend(section(&memory::heading(document), memory::weights(document), below));
+    blocks.extend(memory::weights(document));
+    blocks.extend(charts::memory(document).map(Block::Chart));
     let counted = Block::Aside(counted(document));
     blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
     if !document.ratios.is_empty() {

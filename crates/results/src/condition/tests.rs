@@ -52,6 +52,8 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
         key_pairs: KeyPairs::Fresh,
         chain: ServerChain::One,
         retried: false,
+        max_fragment: None,
+        releases_buffers: false,
     }
 }
 

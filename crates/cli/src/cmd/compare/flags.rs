@@ -40,7 +40,7 @@ pub(crate) struct CompareArgs {
     /// Cipher suites, each offered alone, by IANA or OpenSSL name
     #[arg(long, value_delimiter = ',', value_parser = suite, help_heading = "Narrow")]
     pub(super) suites: Vec<CipherSuite>,
-    /// Bytes of data in each record, of 'throughput'
+    /// Bytes of data in each record, of 'throughput'; at most so many, of 'memory' with small buffers
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=i64::from(LARGEST_RECORD)), help_heading = "Narrow")]
     pub(super) records: Vec<u16>,
     /// Transport: memory, for CPU time; loopback, TCP between two processes, each on its own core if there are two, for

@@ -3,7 +3,7 @@
 use reprise_model::document::{CompareDocument, CompareMemory, CompareRow, CompareSide, stack_pair};
 
 use super::grouped;
-use super::memory::stack;
+use super::memory::{buffers, handshakes, stack};
 use super::words::{change, words};
 use crate::chart::{Chart, Interval, Intervals, Points};
 
@@ -31,13 +31,14 @@ pub(super) fn costs(document: &CompareDocument) -> impl Iterator<Item = Chart> {
 pub(super) fn memory(document: &CompareDocument) -> impl Iterator<Item = Chart> {
     let kilobytes = |bytes: u64| bytes as f64 / 1e3;
     let interval = |row: &CompareMemory| Interval {
-        name: stack(row),
+        name: format!("{} {}", stack(row), buffers(&row.case)).trim_end().to_owned(),
         at: kilobytes(row.held.median),
         interval: row.held.ci95.map(|ends| ends.map(kilobytes)),
     };
-    let groups = grouped(&document.memory, |row| (&row.case, row.side)).into_iter();
-    let title = |case, side: CompareSide| format!("{}, {}", words(case), side.name());
-    let charts = groups.map(|((case, side), rows)| (title(case, side), rows.into_iter().map(interval).collect())).collect();
+    let charts = handshakes(document).into_iter().map(|((case, side), rows)| {
+        (format!("{}, {}", words(&case), side.name()), rows.into_iter().map(interval).collect())
+    });
+    let charts = charts.collect();
     on_one_scale(charts, false, "held by one connection, kB", " kB")
 }
 

@@ -35,7 +35,9 @@ fn prepared(case: &CompareCase) -> String {
         KeyPairs::Ahead => " keys ahead",
         KeyPairs::Reused => " keys reused",
     };
-    format!("{chain}{pairs}")
+    let fragments = case.max_fragment.map(|most| format!(" {most} B")).unwrap_or_default();
+    let released = if case.releases_buffers { " released" } else { "" };
+    format!("{chain}{pairs}{fragments}{released}")
 }
 
 /// `1.3 AES_128_GCM_SHA256 16384 B`, with what is unlike the most common row.
