@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use reprise_compare::{LIBRARIES as KNOWN, LibrarySource};
 use reprise_harness::Reprise;
-use reprise_servers::{NotRun, missing};
+use reprise_servers::{NotRun, missing, require};
 
 use super::strings;
 
@@ -121,6 +121,29 @@ fn plugins_of_sources_keep_the_contract() {
     }
 }
 
+/// Debian compiles BearSSL as its own Makefile does, for size: the same code, found in another way.
+#[test]
+#[ignore = "of sources, that are built first: just full"]
+fn the_systems_bearssl_is_its_source_built_for_size() {
+    require!("valgrind");
+    let (sources, plugins) = of_sources();
+    assert!(plugins.contains(&"bearssl-0.6-Os"), "{plugins:?}");
+    let Some(installed) = folder() else { return };
+    let line = "compare full --tls 1.2 --keys p-256 --groups secp256r1 --samples 1 --instructions --timeout 120s --stacks";
+    let call =
+        Reprise::without_plugins(line).arg("bearssl,bearssl-0.6-Os").arg("--plugin").arg(installed.join("bearssl.so"));
+    let (document, _) = call.arg("--plugins").arg(sources).run_for_json();
+    let rows = document["rows"].as_array().unwrap();
+    for side in ["client", "server"] {
+        let of = |stack: &str| {
+            let row = rows.iter().find(|row| row["client"] == stack).unwrap();
+            row["instructions"][side].as_f64().unwrap()
+        };
+        let ratio = of("bearssl") / of("bearssl-0.6-Os");
+        assert!((0.95..1.05).contains(&ratio), "{side}: {ratio}");
+    }
+}
+
 #[test]
 fn openssl_keeps_the_contract() {
     check("openssl", &[], &[&[PSK_KE, EARLY, REJECTED, REPLAYED], &ALL_PSK[..]].concat());
@@ -164,6 +187,9 @@ fn stacks_lists_each_with_version_and_hash() {
         assert!(page.contains(name), "{name}: {page}");
     }
     assert_eq!(page.matches("sha256 ").count(), LIBRARIES.len(), "{page}");
+    if cfg!(target_arch = "x86_64") {
+        assert!(page.contains("optimised: AES, SHA-256, P-256, X25519, RSA\n"), "OpenSSL, without code for P-384: {page}");
+    }
     // And how to get what is not there.
     assert!(page.contains("OpenSSL 3.5.5, Apache-2.0") && page.contains("reprise stacks install openssl-3.5"), "{page}");
     assert!(page.contains("install wolfssl-5.9 (only by name: its licence is the GPL)"), "{page}");
