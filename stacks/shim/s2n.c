@@ -251,10 +251,12 @@ static int handshake(reprise_connection *connection)
     if (connection->is_ready) return REPRISE_OK;
     if (s2n_negotiate(connection->tls, &blocked) != S2N_SUCCESS) return failed();
     connection->is_ready = 1;
-    if (connection->context->releases_buffers && s2n_connection_free_handshake(connection->tls) != S2N_SUCCESS) return REPRISE_FAILED;
-    release(connection);
     connection->has_session = !connection->context->is_server && connection->context->version == 0x0303
                               && connection->context->sessions != REPRISE_SESSIONS_NONE;
+    /* What would go with it is a part of a session of TLS 1.2. */
+    if (connection->context->releases_buffers && !connection->has_session && s2n_connection_free_handshake(connection->tls) != S2N_SUCCESS)
+        return REPRISE_FAILED;
+    release(connection);
     return REPRISE_OK;
 }
 

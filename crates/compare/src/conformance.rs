@@ -72,6 +72,9 @@ pub const KEYS: [Key; 3] = [Key::P256, Key::Lab(KeyKind::Rsa2048), Key::None];
 /// Larger than a record, and no multiple of one.
 const LARGE: usize = 100_003;
 
+/// The least that every extension for it can say.
+const SMALL: u16 = 512;
+
 /// All checks, in this process.
 pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check> {
     let rustls = built_in().into_iter().find(|(name, _)| *name == "rustls-aws-lc").map(|(_, rustls)| rustls);
@@ -113,6 +116,9 @@ fn cases(key: Key) -> Vec<Case> {
             for mutual in [false, true] {
                 let case = Case::new(version, kind, key, NamedGroup::SECP256R1, mutual);
                 cases.extend(case.into_iter().chain(case.and_then(Case::without_key_exchange)));
+                if let Some(case) = case.filter(|_| !mutual) {
+                    cases.extend([case.with_max_fragment(SMALL), case.with_released_buffers()]);
+                }
             }
         }
     }

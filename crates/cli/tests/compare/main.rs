@@ -8,6 +8,7 @@ mod exercise;
 mod gate;
 mod hostile;
 mod loopback;
+mod massif;
 mod memory;
 mod plugins;
 mod post_quantum;

@@ -1,17 +1,14 @@
 //! `reprise compare memory`: the heap of connections and contexts.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use reprise_harness::Reprise;
-use reprise_servers::require;
 use serde_json::Value;
 
 use super::plugins::folder;
 
 /// Buffers are as the library has them, where nothing else is asked for.
-fn row<'d>(document: &'d Value, stack: &str, side: &str, tls: &str) -> &'d Value {
+pub(crate) fn row<'d>(document: &'d Value, stack: &str, side: &str, tls: &str) -> &'d Value {
     with_buffers(document, stack, side, tls, &Value::Null, false).unwrap()
 }
 
@@ -30,7 +27,7 @@ fn with_buffers<'d>(
     })
 }
 
-fn bytes(row: &Value, figure: &str) -> u64 {
+pub(crate) fn bytes(row: &Value, figure: &str) -> u64 {
     let [low, high] = [0, 1].map(|end| row[figure]["ci95"][end].as_u64().unwrap());
     let median = row[figure]["median"].as_u64().unwrap();
     assert!(low <= median && median <= high && row[figure]["samples"].as_array().unwrap().len() == 10, "{row:#}");
@@ -153,37 +150,4 @@ fn memory_is_not_weighed_over_loopback() {
     let Some(folder) = folder() else { return };
     let command = Reprise::without_plugins("compare memory --quick --tls 1.3 --over loopback --stacks openssl --plugins");
     command.arg(folder).run().exits(1).shows(&["the heap is counted over memory alone"]);
-}
-
-/// Two runs of unlike many connections differ by what the connections hold, and by the 16 KiB that Reprise has for each end of a plugin's.
-#[test]
-#[ignore = "takes a minute: just full"]
-fn massif_counts_the_same() {
-    require!("valgrind");
-    let Some(folder) = folder() else { return };
-    for stack in ["openssl", "wolfssl"] {
-        let command = format!("compare memory --quick --tls 1.3 --stacks {stack} --plugins");
-        let (document, _) = Reprise::without_plugins(&command).arg(folder).run_for_json();
-        let held: u64 = ["client", "server"].map(|side| bytes(row(&document, stack, side, "1.3"), "held")).iter().sum();
-        let [few, many] = [&["--quick"][..], &[]].map(|more| massif(stack, folder, more));
-        let counted = (many - few) as f64 / 900.0 - 2.0 * 16_384.0;
-        let ratio = counted / held as f64;
-        assert!((0.97..1.03).contains(&ratio), "{stack}: massif {counted:.0} bytes, Reprise {held}");
-    }
-}
-
-/// The most bytes of the child process that makes the connections; it counts nothing itself then.
-fn massif(stack: &str, plugins: &Path, more: &[&str]) -> u64 {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new("valgrind");
-    command.args(["--quiet", "--trace-children=yes", "--tool=massif", "--peak-inaccuracy=0.0"]);
-    command.arg(format!("--massif-out-file={}/%p", folder.path().display())).arg(env!("CARGO_BIN_EXE_reprise"));
-    command.args(["compare", "memory", "--tls", "1.3", "--timeout", "300", "--stacks", stack, "--plugins"]).arg(plugins);
-    command.args(more).output().unwrap();
-    let files = fs::read_dir(folder.path()).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
-    let heaps = files.flat_map(|file| {
-        let sizes = file.lines().filter_map(|line| line.strip_prefix("mem_heap_B=")?.parse::<u64>().ok());
-        sizes.collect::<Vec<_>>()
-    });
-    heaps.max().unwrap()
 }
