@@ -353,14 +353,15 @@ impl ClientSessionStore for Slot {
 struct RustlsEndpoint {
     role: Role,
     slot: Arc<Slot>,
-    connection: Option<Connection>,
+    /// In a box, so that the memory of a connection is the heap's, as a C library's is.
+    connection: Option<Box<Connection>>,
     early_data: Vec<u8>,
     was_ready: bool,
 }
 
 impl RustlsEndpoint {
     fn connection(&mut self) -> Result<&mut Connection, Fault> {
-        self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))
+        self.connection.as_deref_mut().ok_or(Fault::new(FaultName::Closed))
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
@@ -384,9 +385,9 @@ impl Endpoint for RustlsEndpoint {
             Role::Server(config, _) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
             Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
         };
-        let connection = self.connection.insert(connection.map_err(fault)?);
+        let connection = self.connection.insert(Box::new(connection.map_err(fault)?));
         // Where the session allows none, there is no writer.
-        if let (Connection::Client(client), Some(data)) = (connection, plan.early_data)
+        if let (Connection::Client(client), Some(data)) = (&mut **connection, plan.early_data)
             && let Some(mut early) = client.early_data()
         {
             early.write_all(&data).map_err(|error| Fault::of_transport(FailureClass::Request, "early data", &error))?;
@@ -412,7 +413,7 @@ impl Endpoint for RustlsEndpoint {
             }
         };
         let is_ready = !connection.is_handshaking();
-        if let Connection::Server(server) = connection
+        if let Connection::Server(server) = &mut **connection
             && let Some(mut early) = server.early_data()
         {
             let read = early.read_to_end(&mut self.early_data);
@@ -490,7 +491,7 @@ impl StackEndpoint for RustlsEndpoint {
                 Role::Server(..) => Some(connection.peer_certificates().is_some()),
                 Role::Client(..) => None,
             },
-            early_data: match connection {
+            early_data: match &**connection {
                 Connection::Client(client) => Some(client.is_early_data_accepted()),
                 Connection::Server(_) => None,
             },
