@@ -38,6 +38,16 @@ struct reprise_connection {
 /* SSL_SESSION is counted: a reprise_session is one, under another name. */
 #define ssl_session(session) ((SSL_SESSION *)(session))
 
+/* Whether the library's queue of errors may hold some. SSL_get_error needs an empty one, and even to look costs a short record more than
+ * a hundredth. */
+static int has_errors;
+
+static void forget_errors(void)
+{
+    if (has_errors) ERR_clear_error();
+    has_errors = 0;
+}
+
 static int init(void) { return OPENSSL_init_ssl(0, NULL) ? REPRISE_OK : REPRISE_FAILED; }
 
 #define text_bio(text) BIO_new_mem_buf((text).data, (int)(text).length)
@@ -136,6 +146,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     *out = context;
     return REPRISE_OK;
 failed:
+    has_errors = 1;
     context_free(context);
     return result;
 }
@@ -181,6 +192,7 @@ failed:
 
 static int outcome(const reprise_connection *connection, int result)
 {
+    has_errors = 1;
     switch (SSL_get_error(connection->ssl, result)) {
     case SSL_ERROR_NONE: return REPRISE_OK;
     case SSL_ERROR_WANT_READ: return REPRISE_WANT_READ;
@@ -220,12 +232,6 @@ static ptrdiff_t early_write(reprise_connection *connection, const uint8_t *data
     size_t count = 0;
     ERR_clear_error();
     return write_early_data(connection->ssl, data, length, &count) ? (ptrdiff_t)count : outcome(connection, 0);
-}
-
-/* SSL_get_error needs an empty queue; to look costs less than to clear one that is empty, which each record would pay for. */
-static void forget_errors(void)
-{
-    if (ERR_peek_error()) ERR_clear_error();
 }
 
 static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
@@ -286,6 +292,7 @@ static int session_import(reprise_context *context, const uint8_t *bytes, size_t
 {
     (void)context;
     SSL_SESSION *session = d2i_SSL_SESSION(NULL, &bytes, (long)length);
+    has_errors |= !session;
     if (!session) return REPRISE_INVALID;
     *out = (reprise_session *)session;
     return REPRISE_OK;

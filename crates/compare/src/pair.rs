@@ -197,7 +197,7 @@ impl Pair {
         sender.send_records(clock, data, bulk)?;
         // A copy of what was heard would be charged to the library.
         let mut heard = 0;
-        receiver.receive_and(clock, &mut sender.sent, |_, data| heard += data.len())?;
+        receiver.receive_data(clock, &mut sender.sent, &mut |data| heard += data.len())?;
         if heard == data.len() { Ok(()) } else { Err(receiver.misheard(data.len(), heard)) }
     }
 
@@ -212,8 +212,9 @@ impl Pair {
             return Err(Failed::because(format!("{} makes {made} of what was to be {asked}", sender.name)));
         }
         let bytes = sender.sent.len() as u64;
-        receiver.receive(clock, &mut sender.sent)?;
-        receiver.check_heard(data)?;
+        let mut heard = Vec::with_capacity(data.len());
+        receiver.receive_data(clock, &mut sender.sent, &mut |data| heard.extend_from_slice(data))?;
+        receiver.check_data(data, &heard)?;
         self.take_spent();
         Ok(bytes)
     }
@@ -349,39 +350,43 @@ impl Party {
 
     /// Takes all of the peer's records, and answers. After a fault, `sent` holds the alert that says why.
     pub(crate) fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Failed> {
-        self.receive_and(clock, incoming, |heard, data| heard.extend_from_slice(data))
-    }
-
-    /// The same, with what is done with application data.
-    pub(crate) fn receive_and(
-        &mut self,
-        clock: CpuClock,
-        incoming: &mut Vec<u8>,
-        hear: impl FnMut(&mut Vec<u8>, &[u8]),
-    ) -> Result<(), Failed> {
         if incoming.is_empty() {
             return Ok(());
         }
         self.turns += 1;
         let mut spent = self.spent;
-        let received = clock.time(&mut spent, || self.receive_records(incoming, hear));
+        let received = clock.time(&mut spent, || self.receive_records(incoming));
         self.spent = spent;
         incoming.clear();
         received.map_err(|fault| self.refused(&fault))
     }
 
-    fn receive_records(&mut self, mut incoming: &mut [u8], mut hear: impl FnMut(&mut Vec<u8>, &[u8])) -> Result<(), Fault> {
+    fn receive_records(&mut self, mut incoming: &mut [u8]) -> Result<(), Fault> {
         while let Some((_, length)) = Record::parse(incoming).map_err(|_| Fault::new(FaultName::Malformed))? {
             let (record, after) = incoming.split_at_mut(length);
             incoming = after;
             match self.endpoint.receive(&mut self.sessions, Nanos(0), record, &mut self.sent)? {
                 EndpointEvent::Nothing => {}
                 EndpointEvent::Ready => self.is_ready = true,
-                EndpointEvent::Data(data) => hear(&mut self.heard, data),
+                EndpointEvent::Data(data) => self.heard.extend_from_slice(data),
                 EndpointEvent::Closed => self.is_closed = true,
             }
         }
         Ok(())
+    }
+
+    /// Takes all of the peer's records, which are of application data.
+    pub(crate) fn receive_data(
+        &mut self,
+        clock: CpuClock,
+        incoming: &mut Vec<u8>,
+        hear: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Failed> {
+        let Self { endpoint, sessions, sent, spent, turns, .. } = self;
+        *turns += 1;
+        let received = clock.time(spent, || endpoint.receive_data(sessions, incoming, sent, hear));
+        incoming.clear();
+        received.map_err(|fault| self.refused(&fault))
     }
 
     pub(crate) fn send(&mut self, data: &[u8]) -> Result<(), Failed> {
@@ -391,8 +396,8 @@ impl Party {
     fn send_records(&mut self, clock: CpuClock, data: &[u8], bulk: Bulk) -> Result<(), Failed> {
         let Self { endpoint, sent, spent, turns, .. } = self;
         *turns += 1;
-        let records = || data.chunks(usize::from(bulk.record)).try_for_each(|record| endpoint.send(Nanos(0), record, sent));
-        clock.time(spent, records).map_err(|fault| self.refused(&fault))
+        let done = clock.time(spent, || endpoint.send_data(data, usize::from(bulk.record), sent));
+        done.map_err(|fault| self.refused(&fault))
     }
 
     fn close(&mut self) -> Result<(), Failed> {

@@ -33,6 +33,8 @@ const NO_SESSION: isize = -106;
 /// No session is larger: a certificate chain is the most that one holds.
 const LARGEST_SESSION: usize = 1 << 20;
 const LONGEST_TEXT: usize = 1024;
+/// What a plugin has room for at least when it writes bytes: one record of any kind (RFC 5246 §6.2.3).
+pub(crate) const ROOM: usize = 5 + (1 << 14) + 2048;
 
 #[repr(C)]
 struct Text {
@@ -398,10 +400,11 @@ impl RawConnection {
         count.min(bytes.len() as isize)
     }
 
-    pub(crate) fn take(&mut self, out: &mut [u8]) -> isize {
+    /// Appends what it wants to send to `out`; where that is full afterwards, there may be more.
+    pub(crate) fn take(&mut self, out: &mut Vec<u8>) -> isize {
+        let (take, connection) = (self.context.table.take, self.connection.as_ptr());
         // SAFETY: so many bytes may be written.
-        let count = unsafe { (self.context.table.take)(self.connection.as_ptr(), out.len(), out.as_mut_ptr()) };
-        count.min(out.len() as isize)
+        append(out, |capacity, room| unsafe { take(connection, capacity, room) })
     }
 
     /// Early data, before the first [`RawConnection::handshake`]; none, where the plugin has no such function.
@@ -411,10 +414,12 @@ impl RawConnection {
         unsafe { early_write(self.connection.as_ptr(), data.as_ptr(), data.len()) }.min(data.len() as isize)
     }
 
-    pub(crate) fn early_read(&mut self, out: &mut [u8]) -> isize {
+    /// Appends early data to `out`; none, where the plugin has no such function.
+    pub(crate) fn early_read(&mut self, out: &mut Vec<u8>) -> isize {
         let Some((_, early_read)) = self.context.table.early else { return 0 };
+        let connection = self.connection.as_ptr();
         // SAFETY: so many bytes may be written.
-        unsafe { early_read(self.connection.as_ptr(), out.len(), out.as_mut_ptr()) }.min(out.len() as isize)
+        append(out, |capacity, room| unsafe { early_read(connection, capacity, room) })
     }
 
     pub(crate) fn handshake(&mut self) -> isize {
@@ -483,6 +488,18 @@ impl RawConnection {
         let session = table.made("session_take", returned, made)?;
         Ok(Some(RawSession { context: Rc::clone(&self.context), session }))
     }
+}
+
+/// Has `write` put bytes behind those of `out`, in as much room as is reserved, and at least [`ROOM`]. What it returns.
+fn append(out: &mut Vec<u8>, write: impl FnOnce(usize, *mut u8) -> isize) -> isize {
+    out.reserve(ROOM);
+    let room = out.spare_capacity_mut();
+    let count = write(room.len(), room.as_mut_ptr().cast()).min(room.len() as isize);
+    if count > 0 {
+        // SAFETY: by the header so many bytes were written, and there is room for them.
+        unsafe { out.set_len(out.len() + count as usize) };
+    }
+    count
 }
 
 impl Drop for RawConnection {

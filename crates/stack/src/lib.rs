@@ -67,7 +67,9 @@ pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
 pub use plugin::Plugin;
 pub use session::{Session, Sessions};
 
-use reprise_connection::Endpoint;
+use reprise_connection::{Endpoint, EndpointEvent, Fault};
+use reprise_model::{FaultName, Nanos};
+use reprise_wire::Record;
 
 /// A TLS library.
 pub trait Stack {
@@ -132,11 +134,46 @@ pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
     /// A server's: the early data that it has accepted so far. Application data is what comes after it.
     fn early_data(&self) -> &[u8];
 
+    /// Protects application data in records of so many bytes, the last of what is left.
+    ///
+    /// # Errors
+    /// As [`Endpoint::send`].
+    fn send_data(&mut self, data: &[u8], record: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
+        data.chunks(record).try_for_each(|record| self.send(Nanos(0), record, out))
+    }
+
+    /// Takes records of application data and passes on what they hold. Here a record at a time; a library that reads a socket without
+    /// regard to records is given them so.
+    ///
+    /// # Errors
+    /// As [`Endpoint::receive`].
+    fn receive_data(
+        &mut self,
+        sessions: &mut Sessions,
+        mut records: &mut [u8],
+        out: &mut Vec<u8>,
+        hear: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Fault> {
+        while let Some((_, length)) = Record::parse(records).map_err(|_| Fault::new(FaultName::Malformed))? {
+            let (record, after) = records.split_at_mut(length);
+            records = after;
+            if let EndpointEvent::Data(data) = self.receive(sessions, Nanos(0), record, out)? {
+                hear(data);
+            }
+        }
+        Ok(())
+    }
+
     /// What the library says of the connection, once its handshake is complete.
     ///
     /// # Errors
     /// If it is not complete, or the library fails.
     fn account(&self) -> Result<Account, StackError>;
+}
+
+/// There is no connection.
+fn closed() -> Fault {
+    Fault::new(FaultName::Closed)
 }
 
 /// What a library is.

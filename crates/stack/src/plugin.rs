@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::ffi::{self, RawConnection, RawContext, RawSession, Table};
 use crate::optimised::optimised;
 use crate::session::LibrarySession;
-use crate::{Ability, About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError};
+use crate::{Ability, About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError, closed};
 
 /// A C library that was loaded at run time, and stays loaded.
 pub struct Plugin {
@@ -60,8 +60,7 @@ impl Context for PluginContext {
         Box::new(PluginEndpoint {
             context: Rc::clone(&self.0),
             connection: None,
-            scratch: vec![0; CHUNK],
-            early_data: Vec::new(),
+            early_data: Vec::with_capacity(ffi::ROOM),
             was_ready: false,
         })
     }
@@ -97,24 +96,21 @@ impl LibrarySession for Rc<RawSession> {
 struct PluginEndpoint {
     context: Rc<RawContext>,
     connection: Option<RawConnection>,
-    scratch: Vec<u8>,
     early_data: Vec<u8>,
     was_ready: bool,
 }
 
-/// What the calls of a plugin move at once.
-const CHUNK: usize = 16 * 1024;
 /// Far more than any context here allows.
 const MOST_EARLY_DATA: usize = 1 << 20;
 
 impl PluginEndpoint {
     /// Goes on with the handshake, as far as the bytes that are there lead. Whether it is complete.
     fn shake_hands(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
-        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
         loop {
             let returned = connection.handshake();
-            let taken = take(connection, &mut self.scratch, out)?;
-            read_early(connection, &mut self.scratch, &mut self.early_data)?;
+            let taken = take(connection, out)?;
+            read_early(connection, &mut self.early_data)?;
             match returned {
                 0 => {
                     self.was_ready = true;
@@ -131,7 +127,7 @@ impl PluginEndpoint {
     /// Reads application data into the front of `record`: how much there was; `None` once the peer has closed. Where there is
     /// room, one call gives all of a record: a second would only say so.
     fn read(&mut self, record: &mut [u8], out: &mut Vec<u8>) -> Result<Option<usize>, Fault> {
-        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
         let mut length = 0;
         while let Some(room) = record.get_mut(length..).filter(|room| !room.is_empty()) {
             let returned = connection.read(room);
@@ -144,7 +140,7 @@ impl PluginEndpoint {
                 }
                 continue;
             }
-            let taken = take(connection, &mut self.scratch, out)?;
+            let taken = take(connection, out)?;
             match returned {
                 ffi::WANT_READ => break,
                 ffi::WANT_WRITE if taken > 0 => {}
@@ -172,7 +168,7 @@ impl Endpoint for PluginEndpoint {
         let connection = self.connection.insert(connection);
         if let Some(data) = &plan.early_data {
             let returned = connection.early_write(data);
-            take(connection, &mut self.scratch, out)?;
+            take(connection, out)?;
             if returned < 0 {
                 return Err(fault(connection, "early_write", returned));
             }
@@ -190,14 +186,14 @@ impl Endpoint for PluginEndpoint {
     ) -> Result<EndpointEvent<'r>, Fault> {
         let mut fed = 0;
         while let Some(rest) = record.get(fed..).filter(|rest| !rest.is_empty()) {
-            let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+            let connection = self.connection.as_mut().ok_or_else(closed)?;
             match connection.feed(rest) {
                 count @ 1.. => fed += count as usize,
                 // The library has room for a part of a record only: it acts on what it has.
                 ffi::WANT_READ if fed > 0 && !self.was_ready => {
                     self.shake_hands(out)?;
                 }
-                ffi::WANT_WRITE if take(connection, &mut self.scratch, out)? > 0 => {}
+                ffi::WANT_WRITE if take(connection, out)? > 0 => {}
                 error => return Err(fault(connection, "feed", error)),
             }
         }
@@ -216,11 +212,11 @@ impl Endpoint for PluginEndpoint {
     }
 
     fn send(&mut self, _now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
         let mut sent = 0;
         while let Some(rest) = data.get(sent..).filter(|rest| !rest.is_empty()) {
             let returned = connection.write(rest);
-            let taken = take(connection, &mut self.scratch, out)?;
+            let taken = take(connection, out)?;
             match returned {
                 1.. => sent += returned as usize,
                 ffi::WANT_WRITE if taken > 0 => {}
@@ -231,9 +227,9 @@ impl Endpoint for PluginEndpoint {
     }
 
     fn close(&mut self, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
         let returned = connection.close();
-        take(connection, &mut self.scratch, out)?;
+        take(connection, out)?;
         if returned < 0 { Err(fault(connection, "close", returned)) } else { Ok(()) }
     }
 
@@ -267,28 +263,24 @@ impl StackEndpoint for PluginEndpoint {
 }
 
 /// Moves what the library wants to send to `out`: how much that was.
-fn take(connection: &mut RawConnection, scratch: &mut [u8], out: &mut Vec<u8>) -> Result<usize, Fault> {
+fn take(connection: &mut RawConnection, out: &mut Vec<u8>) -> Result<usize, Fault> {
     let before = out.len();
     loop {
-        match connection.take(scratch) {
-            count @ 0.. => {
-                out.extend_from_slice(scratch.get(..count as usize).unwrap_or_default());
-                if (count as usize) < scratch.len() {
-                    return Ok(out.len() - before);
-                }
-            }
+        match connection.take(out) {
+            0.. if out.len() == out.capacity() => {}
+            0.. => return Ok(out.len() - before),
             error => return Err(fault(connection, "take", error)),
         }
     }
 }
 
 /// Moves the early data that the server has accepted to `early_data`.
-fn read_early(connection: &mut RawConnection, scratch: &mut [u8], early_data: &mut Vec<u8>) -> Result<(), Fault> {
+fn read_early(connection: &mut RawConnection, early_data: &mut Vec<u8>) -> Result<(), Fault> {
     loop {
-        match connection.early_read(scratch) {
+        match connection.early_read(early_data) {
             0 => return Ok(()),
-            _ if early_data.len() > MOST_EARLY_DATA => return Err(Fault::new(FaultName::TooLarge)),
-            count @ 1.. => early_data.extend_from_slice(scratch.get(..count as usize).unwrap_or_default()),
+            1.. if early_data.len() > MOST_EARLY_DATA => return Err(Fault::new(FaultName::TooLarge)),
+            1.. => {}
             error => return Err(fault(connection, "early_read", error)),
         }
     }

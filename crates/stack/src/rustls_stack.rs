@@ -22,12 +22,16 @@ use crate::reused_pair::ReusedPair;
 use crate::session::LibrarySession;
 use crate::{
     Ability, About, Account, Context, Options, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
+    closed,
 };
 
 /// Sessions that a server's cache holds.
 const CACHED_SESSIONS: usize = 1024;
 /// Key pairs that are made ahead at once.
 const MOST_KEY_PAIRS: usize = 1024;
+
+/// What a program reads of its data at once.
+const READ: usize = 1 << 14;
 
 /// rustls by one provider.
 pub(crate) struct RustlsStack {
@@ -247,7 +251,14 @@ struct RustlsContext {
 impl Context for RustlsContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
         let (role, slot) = (self.role.clone(), Arc::clone(&self.slot));
-        Box::new(RustlsEndpoint { role, slot, connection: None, early_data: Vec::new(), was_ready: false })
+        Box::new(RustlsEndpoint {
+            role,
+            slot,
+            connection: None,
+            early_data: Vec::new(),
+            read: vec![0; READ],
+            was_ready: false,
+        })
     }
 
     fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
@@ -356,12 +367,13 @@ struct RustlsEndpoint {
     /// In a box, so that the memory of a connection is the heap's, as a C library's is.
     connection: Option<Box<Connection>>,
     early_data: Vec<u8>,
+    read: Vec<u8>,
     was_ready: bool,
 }
 
 impl RustlsEndpoint {
     fn connection(&mut self) -> Result<&mut Connection, Fault> {
-        self.connection.as_deref_mut().ok_or(Fault::new(FaultName::Closed))
+        self.connection.as_deref_mut().ok_or_else(closed)
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
@@ -402,13 +414,15 @@ impl Endpoint for RustlsEndpoint {
         record: &'r mut [u8],
         out: &mut Vec<u8>,
     ) -> Result<EndpointEvent<'r>, Fault> {
-        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
         let mut unread = &*record;
         // It takes a few kilobytes at a time.
         let processed = loop {
-            connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
+            let taken = connection.read_tls(&mut unread);
+            let taken = taken.map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
             let processed = connection.process_new_packets();
-            if unread.is_empty() || processed.is_err() {
+            // After close_notify it takes nothing.
+            if unread.is_empty() || taken == 0 || processed.is_err() {
                 break processed;
             }
         };
@@ -423,7 +437,7 @@ impl Endpoint for RustlsEndpoint {
         let state = processed.map_err(fault)?;
         if state.plaintext_bytes_to_read() > 0 {
             // What a record holds is shorter than the record.
-            let place = record.get_mut(..state.plaintext_bytes_to_read()).ok_or(Fault::new(FaultName::TooLarge))?;
+            let place = record.get_mut(..state.plaintext_bytes_to_read()).ok_or_else(|| Fault::new(FaultName::TooLarge))?;
             let read = self.connection()?.reader().read_exact(place);
             read.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
             return Ok(EndpointEvent::Data(place));
@@ -475,6 +489,34 @@ impl Endpoint for RustlsEndpoint {
 impl StackEndpoint for RustlsEndpoint {
     fn early_data(&self) -> &[u8] {
         &self.early_data
+    }
+
+    /// It reads 4 KiB at a time, and where a record ends with them gives its buffer back: a record by itself would always.
+    fn receive_data(
+        &mut self,
+        _sessions: &mut Sessions,
+        records: &mut [u8],
+        out: &mut Vec<u8>,
+        hear: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Fault> {
+        let Self { connection, read, .. } = self;
+        let connection = connection.as_mut().ok_or_else(closed)?;
+        let mut unread = &*records;
+        while !unread.is_empty() {
+            let taken = connection.read_tls(&mut unread);
+            // After close_notify it takes nothing.
+            if taken.map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))? == 0 {
+                break;
+            }
+            let mut left = connection.process_new_packets().map_err(fault)?.plaintext_bytes_to_read();
+            while left > 0 {
+                let count = connection.reader().read(read);
+                let count = count.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
+                hear(read.get(..count).unwrap_or_default());
+                left = left.saturating_sub(count.max(1));
+            }
+        }
+        self.flush(out)
     }
 
     fn account(&self) -> Result<Account, StackError> {

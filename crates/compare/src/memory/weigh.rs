@@ -209,7 +209,7 @@ impl Weighing {
     /// Does it: how many bytes of data it has heard.
     fn hears(&mut self, heap: Heap, from: &mut Self) -> Result<usize, Failed> {
         let mut heard = 0;
-        self.turn(heap, |party| party.receive_and(CLOCK, &mut from.party.sent, |_, data| heard += data.len()))?;
+        self.turn(heap, |party| party.receive_data(CLOCK, &mut from.party.sent, &mut |data| heard += data.len()))?;
         Ok(heard)
     }
 
