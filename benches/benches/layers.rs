@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use reprise_benches::{Beside, Peer, built_over_openssl};
+use reprise_benches::{Beside, OpenSslArchives, Peer, built_over_openssl};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
 use serde_json::{Value, json};
 
@@ -33,7 +33,9 @@ fn main() -> anyhow::Result<()> {
     let root = folder.path().join("root.pem");
     std::fs::write(&root, authority.pem())?;
     let port = server.address().port().to_string();
-    let mut plain = Peer::start(Command::new(built_over_openssl("layers", folder.path())?).arg(&port).arg(&root))?;
+    let mut plain = Peer::start(
+        Command::new(built_over_openssl("layers", &OpenSslArchives::Installed, folder.path())?).arg(&port).arg(&root),
+    )?;
     let mut ours = Peer::start(Command::new(target.join("reprise")).arg("stack-child"))?;
     for (level, _) in LEVELS {
         ours.ask_child(&json!({ "Layer": { "Prepare": {

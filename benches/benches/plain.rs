@@ -1,61 +1,79 @@
-//! What `reprise compare` says of a library, held against a plain loop over the same library: each side's CPU time for a connection,
-//! samples of some ten milliseconds by turns, as a ratio with its interval. `cargo bench -p reprise-benches --bench plain` prints;
-//! `-- --check` fails where the interval of a server leaves its bounds, or where client and server make up too little of their
-//! thread's CPU time. It needs a release build of `reprise` and `cargo xtask stacks --system`.
+//! What `reprise compare` says of a library, held against a plain loop over the same library: each side's CPU time for a connection, or
+//! for the transfer of 64 KiB, samples of some milliseconds by turns, as a ratio with its interval; and the rate of data beside that of the
+//! cipher alone. `cargo bench -p reprise-benches --bench plain` prints; `-- --check` fails where the interval of a ratio leaves its bounds,
+//! or where client and server make up too little of their thread's CPU time. It needs a release build of `reprise` and
+//! `cargo xtask stacks --system`; with `cargo xtask stacks --source openssl-3.5` it measures that as well.
 
 #![allow(clippy::print_stdout)]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use reprise_benches::{Beside, Peer, built_over_openssl};
-use reprise_compare::{Bulk, Case, Key, StackRef};
-use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_benches::cipher_alone::CipherAlone;
+use reprise_benches::rows::{Measured, Row, rows};
+use reprise_benches::{Beside, OpenSslArchives, Peer, built_over_openssl};
+use reprise_compare::{Bulk, Case, Certificates, Keys, LARGEST_RECORD, StackRef};
 use reprise_model::document::BulkSender;
-use reprise_model::{Kind, Version};
-use reprise_wire::NamedGroup;
+use reprise_model::{ServerChain, Version};
 use serde_json::{Value, json};
 
-/// Samples of each handshake, and as many of the loop.
+/// Samples of each row, and as many of the loop.
 const SAMPLES: usize = 200;
-type Measured = (Version, Kind, Option<u16>, u32, [f64; 2]);
-/// What is measured, connections or transfers of a sample, and within which bounds the interval of its ratio must lie: a full handshake;
-/// one that is resumed, is short, and made of turns that the reading of a clock is a part of; and data that the server sends in records
-/// of so many bytes.
-const CASES: [Measured; 8] = [
-    (Version::Tls12, Kind::Full, None, 6, [0.97, 1.03]),
-    (Version::Tls12, Kind::Id, None, 80, [0.93, 1.07]),
-    (Version::Tls12, Kind::Ticket, None, 80, [0.93, 1.07]),
-    (Version::Tls13, Kind::Full, None, 6, [0.97, 1.03]),
-    (Version::Tls13, Kind::Ticket, None, 10, [0.93, 1.07]),
-    (Version::Tls12, Kind::Full, Some(16384), 200, [0.95, 1.10]),
-    (Version::Tls13, Kind::Full, Some(16384), 200, [0.95, 1.10]),
-    (Version::Tls13, Kind::Full, Some(512), 50, [0.95, 1.10]),
-];
 /// How much of the thread's CPU time client and server make up together, at least.
 const CHARGED: f64 = 0.97;
+/// How often the rate of data is measured beside that of the cipher alone, and transfers of each time.
+const RATES: usize = 15;
+const TRANSFERS: u32 = 5000;
+/// Within which the interval of our rate must lie, relative to the loop's.
+const SAME_RATE: [f64; 2] = [0.95, 1.05];
 
 fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let target = Path::new(env!("CARGO_BIN_EXE_plain-rustls")).parent().context("no target directory")?;
-    let plugin = target.with_file_name("stacks").join("openssl.so");
+    let stacks = target.with_file_name("stacks");
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let is_wanted = |row: &Row| wanted.is_empty() || wanted.iter().any(|word| row.case.to_string().contains(word));
+    let rows: Vec<Row> = rows().into_iter().filter(is_wanted).collect();
+    let certificates = Folders::make(&rows, folder.path())?;
     let mut failures = Vec::new();
-    for (name, stack, plain) in [
-        ("OpenSSL", StackRef::Plugin(plugin), built_over_openssl("openssl", folder.path())?),
-        ("rustls, aws-lc-rs", StackRef::BuiltIn("rustls-aws-lc".to_owned()), target.join("plain-rustls")),
-    ] {
-        let certificates = Certificates::make(folder.path())?;
-        let mut plain = Peer::start(Command::new(plain).args(certificates.files))?;
-        let mut compare = Peer::start(Command::new(target.join("reprise")).arg("stack-child"))?;
-        for (version, kind, record, ..) in CASES {
-            let case = Case::new(version, kind, Key::P256, NamedGroup::SECP256R1, false).context("no such case")?;
-            let bulk = record.map(|record| Bulk { sender: BulkSender::Server, record, hardware: true });
-            let case = bulk.map_or(case, |bulk| case.with_bulk(bulk));
-            let job = json!({ "client": stack, "server": stack, "case": case, "certificates": certificates.texts });
-            compare.ask_child(&json!({ "Prepare": job }))?;
+    for (name, measured) in
+        [("OpenSSL", Measured::OpenSsl), ("OpenSSL 3.5", Measured::OpenSsl35), ("rustls, aws-lc-rs", Measured::Rustls)]
+    {
+        let archives = match measured {
+            Measured::OpenSsl => Some(OpenSslArchives::Installed),
+            Measured::OpenSsl35 => match OpenSslArchives::built("openssl-3.5", &stacks) {
+                None => {
+                    println!("{name}: not measured: cargo xtask stacks --source openssl-3.5 has not built it");
+                    continue;
+                }
+                built => built,
+            },
+            Measured::Rustls => None,
+        };
+        let stack = match &archives {
+            Some(archives) => StackRef::Plugin(stacks.join(format!("{}.so", archives.plugin()))),
+            None => StackRef::BuiltIn("rustls-aws-lc".to_owned()),
+        };
+        let plain = match &archives {
+            Some(archives) => built_over_openssl("openssl", archives, folder.path())?,
+            None => target.join("plain-rustls"),
+        };
+        let mut bench = Bench {
+            name,
+            rows: rows.iter().filter(|row| row.is_of(measured)).collect(),
+            certificates: &certificates,
+            compare: Peer::start(Command::new(target.join("reprise")).arg("stack-child"))?,
+            plain: Peer::start(&mut Command::new(plain))?,
+            stack,
+            failures: Vec::new(),
+        };
+        bench.hold_rows()?;
+        if let Some(cipher) = CipherAlone::of(measured) {
+            bench.hold_rates(&cipher)?;
         }
-        failures.extend(held_against(name, &mut compare, &mut plain)?);
+        failures.append(&mut bench.failures);
     }
     for failure in &failures {
         println!("{failure}");
@@ -64,69 +82,143 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a table, and gives what is outside the bounds.
-fn held_against(name: &str, compare: &mut Peer, plain: &mut Peer) -> anyhow::Result<Vec<String>> {
-    let mut pairs = vec![Vec::new(); CASES.len()];
-    let (mut thread, mut charged) = (0, 0);
-    // One right after the other: what the machine does meanwhile falls on both.
-    for (round, number) in reprise_stats::balanced_order(CASES.len(), SAMPLES, 0, 1).into_iter().enumerate() {
-        let (version, kind, record, connections, _) = CASES[number];
-        let ask_plain =
-            |plain: &mut Peer| plain.ask_plain(&format!("{} {} {connections}", version.number(), named(kind, record)));
-        let first = if round % 2 == 0 { Some(ask_plain(plain)?) } else { None };
-        let ran = compare.ask_child(&json!({ "Run": { "cell": number, "connections": connections } }))?;
-        let of = |field: &str| ran.get(field).and_then(Value::as_u64).with_context(|| format!("no {field} in {ran}"));
-        let (client, server) = (of("client_ns")?, of("server_ns")?);
-        // A row of data says its own share.
-        if record.is_none() {
-            thread += of("thread_ns")?;
-            charged += client + server;
-        }
-        let ours = [client, server].map(|ns| ns / u64::from(connections));
-        pairs[number].push((ours, first.map_or_else(|| ask_plain(plain), Ok)?));
-    }
-    println!("{name}: CPU time of a connection beside a plain loop, {SAMPLES} samples of each");
-    let mut failures = Vec::new();
-    for ((version, kind, record, _, bounds), pairs) in CASES.iter().zip(pairs) {
-        for (share, side) in ["client", "server"].into_iter().enumerate() {
-            let of_side: Vec<(u64, u64)> = pairs.iter().map(|(ours, plain)| (ours[share], plain[share])).collect();
-            let beside = Beside::new(&of_side)?;
-            let line = format!("  {version} {:6} {side}  {beside}", named(*kind, *record));
-            if side == "server" && !beside.is_within(*bounds) {
-                failures.push(format!("outside {bounds:?}: {name}{line}"));
+/// A library, and the two processes that use it.
+struct Bench<'a> {
+    name: &'static str,
+    rows: Vec<&'a Row>,
+    certificates: &'a Folders,
+    stack: StackRef,
+    compare: Peer,
+    plain: Peer,
+    failures: Vec<String>,
+}
+
+/// What a sample of `reprise compare` has, in nanoseconds.
+struct Sample {
+    /// Of one connection or transfer, the client's first.
+    sides: [u64; 2],
+    thread: u64,
+    charged: u64,
+}
+
+impl Bench<'_> {
+    /// Prints a table, and notes what is outside the bounds.
+    fn hold_rows(&mut self) -> anyhow::Result<()> {
+        let cells = self.rows.clone().into_iter().map(|row| self.prepare(row.case)).collect::<Result<Vec<_>, _>>()?;
+        let mut pairs = vec![Vec::new(); cells.len()];
+        let (mut thread, mut charged) = (0, 0);
+        // One right after the other: what the machine does meanwhile falls on both.
+        for (round, number) in reprise_stats::balanced_order(cells.len(), SAMPLES, 0, 1).into_iter().enumerate() {
+            let row = self.rows[number];
+            let first = if round % 2 == 0 { Some(self.run_plain(row.case, row.count)?) } else { None };
+            let ours = self.run_compare(cells[number], row.count)?;
+            // A row of data says its own share.
+            if row.case.bulk.is_none() {
+                thread += ours.thread;
+                charged += ours.charged;
             }
-            println!("{line}");
+            pairs[number].push((ours.sides, first.map_or_else(|| self.run_plain(row.case, row.count), Ok)?));
         }
-    }
-    let charged = charged as f64 / thread as f64;
-    println!("  client and server make up {:.1} % of the thread's CPU time", charged * 100.0);
-    if charged < CHARGED {
-        failures.push(format!("below {CHARGED}: {name}, client and server of the thread's CPU time"));
-    }
-    Ok(failures)
-}
-
-/// As the plain programs know it.
-fn named(kind: Kind, record: Option<u16>) -> String {
-    record.map_or_else(|| kind.name().to_owned(), |record| format!("b{record}"))
-}
-
-/// The same for both, as PEM and in files.
-struct Certificates {
-    texts: Value,
-    files: [PathBuf; 3],
-}
-
-impl Certificates {
-    fn make(folder: &Path) -> anyhow::Result<Self> {
-        let authority = Authority::with_key(KeyKind::P256)?;
-        let server = authority.server(&ServerSpec::new(KeyKind::P256))?;
-        let (chain, key, root) = (server.chain_pem(), server.key_pem(), authority.pem());
-        let files = ["chain.pem", "key.pem", "root.pem"].map(|name| folder.join(name));
-        for (file, text) in files.iter().zip([chain, key, &root]) {
-            std::fs::write(file, text)?;
+        println!("{}: CPU time beside a plain loop, {SAMPLES} samples of each", self.name);
+        for (row, pairs) in self.rows.iter().zip(pairs) {
+            for (share, side) in ["client", "server"].into_iter().enumerate() {
+                let of_side: Vec<(u64, u64)> = pairs.iter().map(|(ours, plain)| (ours[share], plain[share])).collect();
+                let beside = Beside::new(&of_side)?;
+                let line = format!("  {side}  {beside}  {}", row.case);
+                let bounds = row.bounds[share];
+                if !beside.is_within(bounds) {
+                    self.failures.push(format!("outside {bounds:?}: {}{line}", self.name));
+                }
+                println!("{line}");
+            }
         }
-        let texts = json!({ "root": root, "server_chain": chain, "server_key": key, "client_chain": "", "client_key": "", "psk": [] });
-        Ok(Self { texts, files })
+        if thread == 0 {
+            return Ok(());
+        }
+        let charged = charged as f64 / thread as f64;
+        println!("  client and server make up {:.1} % of the thread's CPU time", charged * 100.0);
+        if charged < CHARGED {
+            self.failures.push(format!("below {CHARGED}: {}, client and server of the thread's CPU time", self.name));
+        }
+        Ok(())
+    }
+
+    /// Prints what the record layer leaves of the cipher's rate, and notes where compare says another rate than the loop.
+    fn hold_rates(&mut self, cipher: &CipherAlone) -> anyhow::Result<()> {
+        let bulk = Bulk { sender: BulkSender::Server, record: LARGEST_RECORD, hardware: true };
+        let of_data = |row: &&&Row| row.case.version == Version::Tls13 && row.case.bulk == Some(bulk);
+        let Some(case) = self.rows.iter().find(of_data).map(|row| row.case) else { return Ok(()) };
+        let cell = self.prepare(case)?;
+        let (mut alone, mut pairs) = (Vec::new(), Vec::new());
+        for round in 0..RATES {
+            alone.push(cipher.nanoseconds(&mut self.plain, LARGEST_RECORD)?);
+            let first = if round % 2 == 0 { Some(self.run_plain(case, TRANSFERS)?) } else { None };
+            let ours = self.run_compare(cell, TRANSFERS)?.sides[1];
+            pairs.push((ours, first.map_or_else(|| self.run_plain(case, TRANSFERS), Ok)?[1]));
+        }
+        let beside = Beside::new(&pairs)?;
+        let alone = reprise_stats::median(&alone).context("no samples")?;
+        let rate = |ns: u64| (1 << 16) as f64 * 1e3 / ns as f64;
+        println!(
+            "  {cipher}: {:.0} MB/s; the plain loop sends {:.0}, so that its record layer takes {:.1} % of the time; compare {:.0}, {beside}",
+            rate(alone),
+            rate(beside.plain),
+            100.0 - 100.0 * alone as f64 / beside.plain as f64,
+            rate(beside.ours),
+        );
+        if !beside.is_within(SAME_RATE) {
+            self.failures.push(format!("outside {SAME_RATE:?}: {}, the rate of data: {beside}", self.name));
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, case: Case) -> anyhow::Result<u64> {
+        let certificates = &self.certificates.of(case)?.1;
+        let job = json!({ "client": self.stack, "server": self.stack, "case": case, "certificates": certificates });
+        let ready = self.compare.ask_child(&json!({ "Prepare": job })).with_context(|| format!("{}: {case}", self.name))?;
+        ready.get("cell").and_then(Value::as_u64).context("no cell")
+    }
+
+    fn run_compare(&mut self, cell: u64, count: u32) -> anyhow::Result<Sample> {
+        let ran = self.compare.ask_child(&json!({ "Run": { "cell": cell, "connections": count } }))?;
+        let of = |field: &str| ran.get(field).and_then(Value::as_u64).with_context(|| format!("no {field} in {ran}"));
+        let sides = [of("client_ns")? / u64::from(count), of("server_ns")? / u64::from(count)];
+        Ok(Sample { sides, thread: of("thread_ns")?, charged: of("charged_ns")? })
+    }
+
+    fn run_plain(&mut self, case: Case, count: u32) -> anyhow::Result<[u64; 2]> {
+        let line = reprise_benches::rows::line(case, &self.certificates.of(case)?.0, count);
+        self.plain.ask_plain(&line)
+    }
+}
+
+/// The certificates of each key and chain, for both: in files, and as `reprise compare` is told them.
+struct Folders(BTreeMap<(reprise_compare::Key, ServerChain), (PathBuf, Certificates)>);
+
+impl Folders {
+    fn make(rows: &[Row], folder: &Path) -> anyhow::Result<Self> {
+        let keys = Keys::make(rows.iter().map(|row| (row.case.key, row.case.chain)))?;
+        let mut folders = BTreeMap::new();
+        for case in rows.iter().map(|row| row.case) {
+            let Case { key, chain, .. } = case;
+            let made = keys.of(key, chain).with_context(|| format!("no certificates for {case}"))?;
+            let folder = folder.join(format!("{key}-{chain}"));
+            std::fs::create_dir_all(&folder)?;
+            for (file, text) in [
+                ("chain.pem", &made.server_chain),
+                ("key.pem", &made.server_key),
+                ("root.pem", &made.root),
+                ("client-chain.pem", &made.client_chain),
+                ("client-key.pem", &made.client_key),
+            ] {
+                std::fs::write(folder.join(file), text)?;
+            }
+            folders.insert((key, chain), (folder, made.clone()));
+        }
+        Ok(Self(folders))
+    }
+
+    fn of(&self, case: Case) -> anyhow::Result<&(PathBuf, Certificates)> {
+        self.0.get(&(case.key, case.chain)).with_context(|| format!("no certificates for {case}"))
     }
 }

@@ -1,5 +1,8 @@
 //! What the benches share that hold Reprise against a plain program: a process that is asked by lines, and two figures as a ratio.
 
+pub mod cipher_alone;
+pub mod rows;
+
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -62,16 +65,55 @@ impl Drop for Peer {
     }
 }
 
-/// Compiles `plain/NAME.c` with the library that OpenSSL's plugin is linked with.
+/// The archives of an OpenSSL that has a plugin too.
+#[derive(Clone, Debug)]
+pub enum OpenSslArchives {
+    /// Debian's.
+    Installed,
+    /// Built from a source for the plugin of this name, in this folder of plugins.
+    Built(&'static str, PathBuf),
+}
+
+impl OpenSslArchives {
+    /// Those that were built for a plugin of that name; `None` where they were not.
+    pub fn built(plugin: &'static str, stacks: &Path) -> Option<Self> {
+        let is_there = |file: PathBuf| file.exists();
+        let built =
+            is_there(stacks.join(format!("{plugin}.so"))) && is_there(stacks.join("build").join(plugin).join("libssl.a"));
+        built.then(|| Self::Built(plugin, stacks.to_owned()))
+    }
+
+    /// The plugin over the same archives.
+    pub fn plugin(&self) -> &'static str {
+        match self {
+            Self::Installed => "openssl",
+            Self::Built(plugin, _) => plugin,
+        }
+    }
+
+    fn flags(&self) -> Vec<String> {
+        match self {
+            Self::Installed => vec!["-l:libssl.a".to_owned(), "-l:libcrypto.a".to_owned()],
+            Self::Built(plugin, stacks) => {
+                let [build, source] =
+                    ["build", "sources"].map(|folder| stacks.join(folder).join(plugin).display().to_string());
+                let headers = [&build, &source].map(|folder| format!("-isystem{folder}/include"));
+                headers.into_iter().chain([format!("{build}/libssl.a"), format!("{build}/libcrypto.a")]).collect()
+            }
+        }
+    }
+}
+
+/// Compiles `plain/NAME.c` with the library that a plugin is linked with.
 ///
 /// # Errors
 /// If there is no compiler, or not the library.
-pub fn built_over_openssl(name: &str, folder: &Path) -> anyhow::Result<PathBuf> {
-    let program = folder.join(name);
+pub fn built_over_openssl(name: &str, archives: &OpenSslArchives, folder: &Path) -> anyhow::Result<PathBuf> {
+    let program = folder.join(format!("{name}-over-{}", archives.plugin()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("plain/{name}.c"));
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(source);
-    let output = compiler.args(["-l:libssl.a", "-l:libcrypto.a", "-ldl", "-lpthread"]).output().context("cannot run cc")?;
+    let output = compiler.args(archives.flags()).args(["-ldl", "-lpthread"]).output().context("cannot run cc")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(program)
 }
@@ -82,8 +124,10 @@ const MILLION: u64 = 1_000_000;
 /// A figure of ours beside a plain program's: medians in nanoseconds; and the median of the ratios of neighbours, with its interval. On a
 /// machine that is fast and slow by turns the ratio of medians says which of both was there more often.
 pub struct Beside {
-    ours: u64,
-    plain: u64,
+    /// The median of ours.
+    pub ours: u64,
+    /// That of the plain program's.
+    pub plain: u64,
     ratio: f64,
     ci95: (f64, f64),
 }

@@ -153,7 +153,7 @@ pub struct Case {
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
-pub(crate) const NO_GROUP: NamedGroup = NamedGroup(0);
+pub const NO_GROUP: NamedGroup = NamedGroup(0);
 
 /// What a client says in a case with a request: as long as a short GET.
 pub(crate) const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
@@ -210,12 +210,12 @@ impl Case {
     }
 
     /// The same with key pairs of the server that come from elsewhere.
-    pub(crate) fn with_key_pairs(self, key_pairs: KeyPairs) -> Self {
+    pub fn with_key_pairs(self, key_pairs: KeyPairs) -> Self {
         Self { key_pairs, ..self }
     }
 
     /// The same with other certificates of the server.
-    pub(crate) fn with_chain(self, chain: ServerChain) -> Self {
+    pub fn with_chain(self, chain: ServerChain) -> Self {
         Self { chain, ..self }
     }
 

@@ -17,14 +17,19 @@ pub(crate) const PSK_IDENTITY: &str = "reprise compare";
 
 /// The certificates of one key, in PEM, for both sides; or their external PSK.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Certificates {
-    pub(crate) root: String,
-    pub(crate) server_chain: String,
-    pub(crate) server_key: String,
-    pub(crate) client_chain: String,
-    pub(crate) client_key: String,
-    /// Of both sides where there is no certificate.
-    pub(crate) psk: Vec<u8>,
+pub struct Certificates {
+    /// What the client trusts.
+    pub root: String,
+    /// What the server sends, leaf first.
+    pub server_chain: String,
+    /// The key of its leaf.
+    pub server_key: String,
+    /// The client's; empty where no client certificate of this key is made.
+    pub client_chain: String,
+    /// Likewise.
+    pub client_key: String,
+    /// The key of both sides where there is no certificate.
+    pub psk: Vec<u8>,
 }
 
 impl Certificates {
@@ -63,7 +68,8 @@ impl Keys {
         Ok(Self(made))
     }
 
-    pub(crate) fn of(&self, key: Key, chain: ServerChain) -> Option<&Certificates> {
+    /// Those of one key and chain; `None` where they were not asked for.
+    pub fn of(&self, key: Key, chain: ServerChain) -> Option<&Certificates> {
         self.0.get(&(key, chain))
     }
 }
