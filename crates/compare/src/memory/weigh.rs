@@ -166,8 +166,8 @@ impl Both {
             if both.client.party.sent.is_empty() && both.server.party.sent.is_empty() {
                 break;
             }
-            both.server.hears(heap, &mut both.client)?;
-            both.client.hears(heap, &mut both.server)?;
+            both.server.turn(heap, |party| party.receive(CLOCK, &mut both.client.party.sent))?;
+            both.client.turn(heap, |party| party.receive(CLOCK, &mut both.server.party.sent))?;
         }
         match both.client.party.is_ready && both.server.party.is_ready {
             true => Ok(both),
