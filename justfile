@@ -138,7 +138,7 @@ full: && (soak "20")
     cargo xtask firmware --twice
     cargo xtask stacks --system
     cargo build --release --locked -p reprise-cli
-    cargo bench --locked -p reprise-benches --bench plain --bench layers
+    cargo bench --locked -p reprise-benches --bench plain --bench layers --bench memory
     cargo xtask stacks --source
     cargo xtask stacks --source wolfssl-5.9 boringssl
     cargo test --locked -p reprise-cli --test compare -- --ignored

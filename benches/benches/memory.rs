@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use reprise_benches::{Peer, built_over_openssl};
+use reprise_benches::{OpenSslArchives, Peer, built_over_openssl};
 use reprise_compare::{Case, Key, StackRef};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
@@ -46,7 +46,11 @@ fn main() -> anyhow::Result<()> {
     of_rustls.arg(LOOP);
     let mut is_within = true;
     for (name, stack, mut plain) in [
-        ("OpenSSL", StackRef::Plugin(stacks.join("openssl.so")), counted(&built_over_openssl("memory", folder.path())?)),
+        (
+            "OpenSSL",
+            StackRef::Plugin(stacks.join("openssl.so")),
+            counted(&built_over_openssl("memory", &OpenSslArchives::Installed, folder.path())?),
+        ),
         ("rustls, aws-lc-rs", StackRef::BuiltIn("rustls-aws-lc".to_owned()), of_rustls),
     ] {
         let (texts, files) = certificates(folder.path())?;

@@ -113,7 +113,8 @@ pub fn rows() -> Vec<Row> {
         (data(Tls13, server, 512), 50, DATA, All),
         (data(Tls13, client, LARGEST_RECORD), 200, DATA, All),
     ];
-    let row =
-        |(case, count, bounds, of): (Option<Case>, u32, [[f64; 2]; 2], Libraries)| Some(Row { case: case?, count, bounds, of });
+    let row = |(case, count, bounds, of): (Option<Case>, u32, [[f64; 2]; 2], Libraries)| {
+        Some(Row { case: case?, count, bounds, of })
+    };
     listed.into_iter().filter_map(row).collect()
 }

@@ -50,13 +50,8 @@ pub use case::{Case, Key, NO_GROUP};
 pub use child::serve_requests;
 pub use compare::{compare, describe};
 pub use comparison::{Audience, ComparisonPlan, Effort, compared_stack};
-<<<<<<< HEAD
 pub use conformance::{Check, CheckOutcome, KEYS as CONFORMANCE_KEYS, conformance};
-pub use keys::{KeyError, Keys};
-=======
-pub use conformance::{Check, KEYS as CONFORMANCE_KEYS, conformance};
 pub use keys::{Certificates, KeyError, Keys};
->>>>>>> adc7f160 (benches: one list of rows for compare and the plain loops: mutual, psk, pregenerate, post-quantum, and data beside the cipher alone)
 pub use layers::{IdentityFiles, Layers, Material, MaterialError, RemoteServer, ResumedBy, layers, pem_of_certificates};
 pub use libraries::{LIBRARIES, Library, LibrarySource};
 pub use message::{Failed, FailureKind, StackInfo};
