@@ -21,6 +21,7 @@ use super::plugins::folder;
 const PREPARED: usize = 80;
 
 #[track_caller]
+#[allow(clippy::print_stdout, reason = "`just full` shows the ratio")]
 fn is_near(what: &str, massif: f64, reprise: u64) {
     let ratio = massif / reprise as f64;
     println!("{what}: massif {massif:.0} bytes, Reprise {reprise}, ratio {ratio:.4}");
