@@ -109,8 +109,18 @@ fn exit_codes(page: &str) -> Vec<Vec<u8>> {
 }
 
 /// Flags of other programs that pages name by themselves.
-const OF_OTHERS: [&str; 8] =
-    ["--no-sessionid", "--noticket", "--nodb", "--earlydata", "--source", "--ssl-sessions", "--priority", "--pskpasswd"];
+const OF_OTHERS: [&str; 10] = [
+    "--earlydata",
+    "--enable-intelasm",
+    "--enable-sp",
+    "--no-sessionid",
+    "--nodb",
+    "--noticket",
+    "--priority",
+    "--pskpasswd",
+    "--source",
+    "--ssl-sessions",
+];
 
 /// Cargo puts this file into the package's archive, which has no guide.
 pub(crate) fn is_archive() -> bool {
