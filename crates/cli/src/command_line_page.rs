@@ -109,10 +109,11 @@ fn exit_codes(page: &str) -> Vec<Vec<u8>> {
 }
 
 /// Flags of other programs that pages name by themselves.
-const OF_OTHERS: [&str; 10] = [
+const OF_OTHERS: [&str; 11] = [
     "--earlydata",
     "--enable-intelasm",
     "--enable-sp",
+    "--enable-sp-asm",
     "--no-sessionid",
     "--nodb",
     "--noticket",
