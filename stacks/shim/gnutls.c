@@ -259,13 +259,16 @@ failed:
 
 REPRISE_TRANSPORT_IS_QUEUES
 
+static size_t unread(const reprise_connection *connection) { return connection->in.end - connection->in.begin; }
+
 static int handshake(reprise_connection *connection)
 {
     int result = 0;
-    /* Once it is complete, another call would begin another handshake. */
-    while (!connection->is_ready && (result = gnutls_handshake(connection->tls)) < 0 && result != GNUTLS_E_AGAIN)
-        if (gnutls_error_is_fatal(result)) return gnutls_alert_send_appropriate(connection->tls, result), failed(result);
-    if (result == GNUTLS_E_AGAIN) return REPRISE_WANT_READ;
+    size_t before = 0;
+    /* Once it is complete, another call would begin another handshake. After a part of a message it asks for more, where more is there. */
+    while (!connection->is_ready && (before = unread(connection), result = gnutls_handshake(connection->tls)) < 0)
+        if (result == GNUTLS_E_AGAIN && (!unread(connection) || unread(connection) == before)) return REPRISE_WANT_READ;
+        else if (gnutls_error_is_fatal(result)) return gnutls_alert_send_appropriate(connection->tls, result), failed(result);
     const reprise_context *context = connection->context;
     /* By itself it would send two. Under TLS 1.2 the ticket is a part of the handshake. */
     int sends_ticket = context->is_server && context->version == 0x0304 && context->sessions == REPRISE_SESSIONS_TICKET;

@@ -1,6 +1,7 @@
 //! A child process that is sent lines and answers by lines.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -23,7 +24,9 @@ pub(crate) struct LineProcess {
 }
 
 impl LineProcess {
+    /// Starts it in a process group of its own: a terminal's Ctrl-C is for the parent, which ends the child.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        command.process_group(0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let missing = || io::Error::other("the child process has no pipes");
         let input = Some(child.stdin.take().ok_or_else(missing)?);

@@ -353,26 +353,18 @@ impl Party {
         if incoming.is_empty() {
             return Ok(());
         }
-        self.turns += 1;
-        let mut spent = self.spent;
-        let received = clock.time(&mut spent, || self.receive_records(incoming));
-        self.spent = spent;
+        let Self { endpoint, sessions, sent, heard, is_ready, is_closed, spent, turns, .. } = self;
+        *turns += 1;
+        let received = clock.time(spent, || {
+            endpoint.receive_all(sessions, incoming, sent, &mut |event| match event {
+                EndpointEvent::Nothing => {}
+                EndpointEvent::Ready => *is_ready = true,
+                EndpointEvent::Data(data) => heard.extend_from_slice(data),
+                EndpointEvent::Closed => *is_closed = true,
+            })
+        });
         incoming.clear();
         received.map_err(|fault| self.refused(&fault))
-    }
-
-    fn receive_records(&mut self, mut incoming: &mut [u8]) -> Result<(), Fault> {
-        while let Some((_, length)) = Record::parse(incoming).map_err(|_| Fault::new(FaultName::Malformed))? {
-            let (record, after) = incoming.split_at_mut(length);
-            incoming = after;
-            match self.endpoint.receive(&mut self.sessions, Nanos(0), record, &mut self.sent)? {
-                EndpointEvent::Nothing => {}
-                EndpointEvent::Ready => self.is_ready = true,
-                EndpointEvent::Data(data) => self.heard.extend_from_slice(data),
-                EndpointEvent::Closed => self.is_closed = true,
-            }
-        }
-        Ok(())
     }
 
     /// Takes all of the peer's records, which are of application data.
@@ -384,7 +376,12 @@ impl Party {
     ) -> Result<(), Failed> {
         let Self { endpoint, sessions, sent, spent, turns, .. } = self;
         *turns += 1;
-        let received = clock.time(spent, || endpoint.receive_data(sessions, incoming, sent, hear));
+        let received = clock.time(spent, || {
+            endpoint.receive_all(sessions, incoming, sent, &mut |event| match event {
+                EndpointEvent::Data(data) => hear(data),
+                EndpointEvent::Nothing | EndpointEvent::Ready | EndpointEvent::Closed => {}
+            })
+        });
         incoming.clear();
         received.map_err(|fault| self.refused(&fault))
     }

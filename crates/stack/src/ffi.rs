@@ -256,6 +256,7 @@ impl Table {
 pub(crate) struct RawContext {
     table: Table,
     context: NonNull<c_void>,
+    side: Side,
 }
 
 impl RawContext {
@@ -267,7 +268,7 @@ impl RawContext {
         let server_name = std::ffi::CString::new(options.server_name)
             .map_err(|_| StackError::refused("context_new", "the server's name holds a zero"))?;
         let asked = not_all_of(options);
-        let key_pairs = options.key_pairs;
+        let (key_pairs, side) = (options.key_pairs, options.side);
         let options = CContextOptions {
             size: size_of::<CContextOptions>(),
             side: i32::from(options.side == Side::Server),
@@ -312,7 +313,11 @@ impl RawContext {
             return Err(StackError::unsupported(why.unwrap_or(asked)));
         }
         let context = table.made("context_new", returned, made)?;
-        Ok(Rc::new(Self { table, context }))
+        Ok(Rc::new(Self { table, context, side }))
+    }
+
+    pub(crate) fn side(&self) -> Side {
+        self.side
     }
 
     pub(crate) fn connect(self: &Rc<Self>, session: Option<&RawSession>) -> Result<RawConnection, StackError> {

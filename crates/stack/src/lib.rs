@@ -142,26 +142,19 @@ pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
         data.chunks(record).try_for_each(|record| self.send(Nanos(0), record, out))
     }
 
-    /// Takes records of application data and passes on what they hold. Here a record at a time; a library that reads a socket without
-    /// regard to records is given them so.
+    /// Takes whole records, and passes on what they come to. Here a record at a time; a library that reads a socket without regard to
+    /// records is given them so.
     ///
     /// # Errors
     /// As [`Endpoint::receive`].
-    fn receive_data(
+    fn receive_all(
         &mut self,
         sessions: &mut Sessions,
-        mut records: &mut [u8],
+        records: &mut [u8],
         out: &mut Vec<u8>,
-        hear: &mut dyn FnMut(&[u8]),
+        hear: &mut dyn FnMut(EndpointEvent<'_>),
     ) -> Result<(), Fault> {
-        while let Some((_, length)) = Record::parse(records).map_err(|_| Fault::new(FaultName::Malformed))? {
-            let (record, after) = records.split_at_mut(length);
-            records = after;
-            if let EndpointEvent::Data(data) = self.receive(sessions, Nanos(0), record, out)? {
-                hear(data);
-            }
-        }
-        Ok(())
+        receive_each(self, sessions, records, out, hear)
     }
 
     /// What the library says of the connection, once its handshake is complete.
@@ -169,6 +162,22 @@ pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
     /// # Errors
     /// If it is not complete, or the library fails.
     fn account(&self) -> Result<Account, StackError>;
+}
+
+/// Takes records one by one.
+fn receive_each<E: StackEndpoint + ?Sized>(
+    endpoint: &mut E,
+    sessions: &mut Sessions,
+    mut records: &mut [u8],
+    out: &mut Vec<u8>,
+    hear: &mut dyn FnMut(EndpointEvent<'_>),
+) -> Result<(), Fault> {
+    while let Some((_, length)) = Record::parse(records).map_err(|_| Fault::new(FaultName::Malformed))? {
+        let (record, after) = records.split_at_mut(length);
+        records = after;
+        hear(endpoint.receive(sessions, Nanos(0), record, out)?);
+    }
+    Ok(())
 }
 
 /// There is no connection.

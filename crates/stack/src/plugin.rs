@@ -10,7 +10,10 @@ use sha2::{Digest, Sha256};
 use crate::ffi::{self, RawConnection, RawContext, RawSession, Table};
 use crate::optimised::optimised;
 use crate::session::LibrarySession;
-use crate::{Ability, About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError, closed};
+use crate::{
+    Ability, About, Account, Context, Options, Plan, Session, Sessions, Side, Stack, StackEndpoint, StackError, closed,
+    receive_each,
+};
 
 /// A C library that was loaded at run time, and stays loaded.
 pub struct Plugin {
@@ -124,6 +127,33 @@ impl PluginEndpoint {
         }
     }
 
+    /// Hands over what the peer sent.
+    fn feed(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let mut fed = 0;
+        while let Some(rest) = records.get(fed..).filter(|rest| !rest.is_empty()) {
+            let connection = self.connection.as_mut().ok_or_else(closed)?;
+            match connection.feed(rest) {
+                count @ 1.. => fed += count as usize,
+                // The library has room for a part of a record only: it acts on what it has.
+                ffi::WANT_READ if fed > 0 && !self.was_ready => {
+                    self.shake_hands(out)?;
+                }
+                ffi::WANT_WRITE if take(connection, out)? > 0 => {}
+                error => return Err(fault(connection, "feed", error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What came after the handshake, with application data in the front of `record`.
+    fn heard<'r>(&mut self, record: &'r mut [u8], out: &mut Vec<u8>) -> Result<EndpointEvent<'r>, Fault> {
+        Ok(match self.read(record, out)? {
+            None => EndpointEvent::Closed,
+            Some(0) => EndpointEvent::Nothing,
+            Some(length) => EndpointEvent::Data(record.get(..length).unwrap_or_default()),
+        })
+    }
+
     /// Reads application data into the front of `record`: how much there was; `None` once the peer has closed. Where there is
     /// room, one call gives all of a record: a second would only say so.
     fn read(&mut self, record: &mut [u8], out: &mut Vec<u8>) -> Result<Option<usize>, Fault> {
@@ -173,8 +203,11 @@ impl Endpoint for PluginEndpoint {
                 return Err(fault(connection, "early_write", returned));
             }
         }
-        // A client speaks first; a server has nothing to do yet, and says so.
-        self.shake_hands(out).map(drop)
+        // A client speaks first; a server has nothing to do yet.
+        match self.context.side() {
+            Side::Client => self.shake_hands(out).map(drop),
+            Side::Server => Ok(()),
+        }
     }
 
     fn receive<'r>(
@@ -184,27 +217,11 @@ impl Endpoint for PluginEndpoint {
         record: &'r mut [u8],
         out: &mut Vec<u8>,
     ) -> Result<EndpointEvent<'r>, Fault> {
-        let mut fed = 0;
-        while let Some(rest) = record.get(fed..).filter(|rest| !rest.is_empty()) {
-            let connection = self.connection.as_mut().ok_or_else(closed)?;
-            match connection.feed(rest) {
-                count @ 1.. => fed += count as usize,
-                // The library has room for a part of a record only: it acts on what it has.
-                ffi::WANT_READ if fed > 0 && !self.was_ready => {
-                    self.shake_hands(out)?;
-                }
-                ffi::WANT_WRITE if take(connection, out)? > 0 => {}
-                error => return Err(fault(connection, "feed", error)),
-            }
-        }
+        self.feed(record, out)?;
         if !self.was_ready {
             return Ok(if self.shake_hands(out)? { EndpointEvent::Ready } else { EndpointEvent::Nothing });
         }
-        Ok(match self.read(record, out)? {
-            None => EndpointEvent::Closed,
-            Some(0) => EndpointEvent::Nothing,
-            Some(length) => EndpointEvent::Data(record.get(..length).unwrap_or_default()),
-        })
+        self.heard(record, out)
     }
 
     fn receive_end(&mut self, _now: Nanos, _in_record: bool, _out: &mut Vec<u8>) -> Result<(), Fault> {
@@ -255,6 +272,26 @@ impl Endpoint for PluginEndpoint {
 impl StackEndpoint for PluginEndpoint {
     fn early_data(&self) -> &[u8] {
         &self.early_data
+    }
+
+    /// A flight of the handshake is read as from a socket, where one call gives all of it.
+    fn receive_all(
+        &mut self,
+        sessions: &mut Sessions,
+        records: &mut [u8],
+        out: &mut Vec<u8>,
+        hear: &mut dyn FnMut(EndpointEvent<'_>),
+    ) -> Result<(), Fault> {
+        if self.was_ready {
+            return receive_each(self, sessions, records, out, hear);
+        }
+        self.feed(records, out)?;
+        if self.shake_hands(out)? {
+            hear(EndpointEvent::Ready);
+            // A ticket or data may have come with the peer's Finished.
+            hear(self.heard(records, out)?);
+        }
+        Ok(())
     }
 
     fn account(&self) -> Result<Account, StackError> {

@@ -11,8 +11,8 @@ use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tl
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, ServerConnection,
-    SupportedProtocolVersion,
+    ClientConfig, ClientConnection, Connection, HandshakeKind, IoState, NamedGroup, RootCertStore, ServerConfig,
+    ServerConnection, SupportedProtocolVersion,
 };
 use rustls_pki_types::ServerName;
 
@@ -376,6 +376,33 @@ impl RustlsEndpoint {
         self.connection.as_deref_mut().ok_or_else(closed)
     }
 
+    /// How many bytes it took: after close_notify none.
+    fn take_in(&mut self, unread: &mut &[u8]) -> Result<usize, Fault> {
+        self.connection()?.read_tls(unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))
+    }
+
+    /// Acts on what it took. After a fault its alert is in `out`.
+    fn process(&mut self, out: &mut Vec<u8>) -> Result<IoState, Fault> {
+        let connection = self.connection.as_mut().ok_or_else(closed)?;
+        let processed = connection.process_new_packets();
+        if let Connection::Server(server) = &mut **connection
+            && let Some(mut early) = server.early_data()
+        {
+            let read = early.read_to_end(&mut self.early_data);
+            read.map_err(|error| Fault::of_transport(FailureClass::Request, "early data", &error))?;
+        }
+        if processed.is_err() {
+            self.flush(out)?;
+        }
+        processed.map_err(fault)
+    }
+
+    /// Whether the handshake is complete, and was not when this was asked before.
+    fn becomes_ready(&mut self) -> Result<bool, Fault> {
+        let is_ready = !self.connection()?.is_handshaking();
+        Ok(is_ready && !std::mem::replace(&mut self.was_ready, is_ready))
+    }
+
     fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         let connection = self.connection()?;
         while connection.wants_write() {
@@ -414,27 +441,16 @@ impl Endpoint for RustlsEndpoint {
         record: &'r mut [u8],
         out: &mut Vec<u8>,
     ) -> Result<EndpointEvent<'r>, Fault> {
-        let connection = self.connection.as_mut().ok_or_else(closed)?;
         let mut unread = &*record;
         // It takes a few kilobytes at a time.
-        let processed = loop {
-            let taken = connection.read_tls(&mut unread);
-            let taken = taken.map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
-            let processed = connection.process_new_packets();
-            // After close_notify it takes nothing.
-            if unread.is_empty() || taken == 0 || processed.is_err() {
-                break processed;
+        let state = loop {
+            let taken = self.take_in(&mut unread)?;
+            let state = self.process(out)?;
+            if unread.is_empty() || taken == 0 {
+                break state;
             }
         };
-        let is_ready = !connection.is_handshaking();
-        if let Connection::Server(server) = &mut **connection
-            && let Some(mut early) = server.early_data()
-        {
-            let read = early.read_to_end(&mut self.early_data);
-            read.map_err(|error| Fault::of_transport(FailureClass::Request, "early data", &error))?;
-        }
         self.flush(out)?;
-        let state = processed.map_err(fault)?;
         if state.plaintext_bytes_to_read() > 0 {
             // What a record holds is shorter than the record.
             let place = record.get_mut(..state.plaintext_bytes_to_read()).ok_or_else(|| Fault::new(FaultName::TooLarge))?;
@@ -442,7 +458,7 @@ impl Endpoint for RustlsEndpoint {
             read.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
             return Ok(EndpointEvent::Data(place));
         }
-        Ok(match (is_ready && !std::mem::replace(&mut self.was_ready, is_ready), state.peer_has_closed()) {
+        Ok(match (self.becomes_ready()?, state.peer_has_closed()) {
             (true, _) => EndpointEvent::Ready,
             (false, true) => EndpointEvent::Closed,
             (false, false) => EndpointEvent::Nothing,
@@ -492,28 +508,34 @@ impl StackEndpoint for RustlsEndpoint {
     }
 
     /// It reads 4 KiB at a time, and where a record ends with them gives its buffer back: a record by itself would always.
-    fn receive_data(
+    fn receive_all(
         &mut self,
         _sessions: &mut Sessions,
         records: &mut [u8],
         out: &mut Vec<u8>,
-        hear: &mut dyn FnMut(&[u8]),
+        hear: &mut dyn FnMut(EndpointEvent<'_>),
     ) -> Result<(), Fault> {
-        let Self { connection, read, .. } = self;
-        let connection = connection.as_mut().ok_or_else(closed)?;
         let mut unread = &*records;
         while !unread.is_empty() {
-            let taken = connection.read_tls(&mut unread);
-            // After close_notify it takes nothing.
-            if taken.map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))? == 0 {
-                break;
+            let taken = self.take_in(&mut unread)?;
+            let state = self.process(out)?;
+            if self.becomes_ready()? {
+                hear(EndpointEvent::Ready);
             }
-            let mut left = connection.process_new_packets().map_err(fault)?.plaintext_bytes_to_read();
+            let Self { connection, read, .. } = self;
+            let connection = connection.as_mut().ok_or_else(closed)?;
+            let mut left = state.plaintext_bytes_to_read();
             while left > 0 {
                 let count = connection.reader().read(read);
                 let count = count.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
-                hear(read.get(..count).unwrap_or_default());
+                hear(EndpointEvent::Data(read.get(..count).unwrap_or_default()));
                 left = left.saturating_sub(count.max(1));
+            }
+            if state.peer_has_closed() {
+                hear(EndpointEvent::Closed);
+            }
+            if taken == 0 {
+                break;
             }
         }
         self.flush(out)

@@ -54,13 +54,16 @@ pub(crate) fn list() -> Vec<Entry> {
         #[cfg(not(target_os = "linux"))]
         only_on_linux("stacks"),
         #[cfg(target_os = "linux")]
-        entry("stack-child", compare::run_child),
+        entry(CHILD, compare::run_child),
         entry("session-keys", session_keys::run),
         entry("report", report::run),
         entry("completions", completions::run),
         entry("man", man::run),
     ])
 }
+
+/// The command that `compare` runs stacks by, a child each.
+pub(crate) const CHILD: &str = "stack-child";
 
 /// Runs the command that `matches` names.
 pub(crate) fn run(matches: &ArgMatches, interrupt: &Interrupt) -> anyhow::Result<Ending> {

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use reprise_compare::{FailureKind, FoundStack, Launcher, StackRef, clean_path, describe, find};
 
 use super::flags::PluginArgs;
+use crate::cmd::CHILD;
 
 /// Beside the program, and beside its folder: where `cargo xtask stacks` puts them, seen from `target/release/reprise`; and where
 /// `reprise stacks install` puts them. Never the current folder: a plugin's code runs.
@@ -69,5 +70,5 @@ pub(crate) fn beside(arguments: &PluginArgs, file: &str) -> Option<PathBuf> {
 /// This program again, as a child.
 pub(crate) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
     let program = std::env::current_exe().context("cannot find this program, which runs the stacks in child processes")?;
-    Ok(Launcher { program, arguments: vec!["stack-child".into()], patience, environment: Vec::new() })
+    Ok(Launcher { program, arguments: vec![CHILD.into()], patience, environment: Vec::new() })
 }
