@@ -3,15 +3,18 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
 
-use super::{QUIET, Style, in_lines, tone, visible, wrapped};
+use super::{PROSE, QUIET, Style, TITLE, in_lines, tone, visible, wrapped};
 use crate::table::{Alignment, Row, Table, Tone};
 
 /// Between two columns.
 const GAP: u16 = 2;
 
-/// The table, and below it the names of the columns that were left out for the width.
+/// The table, and below it the names of the columns that were left out for the width. Where it is wider than a page, what its groups have in
+/// common stands above each of them.
 pub(super) fn render(table: &Table, style: Style) -> String {
-    let (table, left_out) = fit(table.clone(), style.width);
+    let (above, table) = with_groups_above(table.clone(), style.width.unwrap_or(PROSE));
+    let mut above = above.into_iter();
+    let (table, left_out) = fit(table, style.width);
     let mut drawn = draw(&table).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().into_iter();
     let mut out = String::new();
     let mut line = |text: String| {
@@ -26,6 +29,9 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         if row.begins_group {
             line(String::new());
         }
+        if let Some(words) = above.next().filter(|words| !words.is_empty()) {
+            line(style.paint(TITLE, &words));
+        }
         folded(&text, row, style.width.filter(|_| ends_in_words(&table)))
             .iter()
             .for_each(|text| line(painted(text, row, style)));
@@ -35,6 +41,21 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         wrapped(&said, "", "", style).iter().for_each(|text| line(style.paint(QUIET, text)));
     }
     out
+}
+
+/// Words of so many columns are worth a line of their own.
+const LONG: usize = 24;
+
+/// Of a table that is too wide: the words of its first column, row by row, and the table without them; else no words. Only of a table that has
+/// them once a group.
+fn with_groups_above(table: Table, width: usize) -> (Vec<String>, Table) {
+    let words: Vec<String> = table.rows.iter().filter_map(|row| row.cells.first()).map(|cell| visible(cell)).collect();
+    let is_grouped = table.rows.iter().any(|row| row.begins_group) && words.iter().any(String::is_empty);
+    let is_long = words.iter().any(|words| words.chars().count() >= LONG);
+    if !is_grouped || !is_long || drawn_width(&table) <= width {
+        return (Vec::new(), table);
+    }
+    (words, table.without_column(0))
 }
 
 /// The table without as many of its dispensable columns as the width asks for, and the names of those.
@@ -160,6 +181,32 @@ mod tests {
         let words = |width| lines(Some(width)).join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines(Some(5))[..6], lines(Some(23))[..6], "what is indispensable stays");
         assert_eq!(words(5), words(23));
+    }
+
+    #[test]
+    fn groups_of_a_wide_table_have_their_words_above() {
+        let long = "a handshake whose words would take more than half of the line";
+        let rows = Rows::of([(long, 1.0), (long, 2.0), ("another", 3.0)]).words("kind", |(kind, _)| kind);
+        let rows = rows.grouped(|(kind, _)| kind).words("stack", |_| "openssl");
+        let table = rows.figures("cost", "", |(_, ratio)| Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1]))).table();
+        let lines = |width| render(&table, Style { color: false, width: Some(width) });
+        let expected = [
+            "stack         cost",
+            "───────────────────",
+            long,
+            "openssl 1.00 ±0.10",
+            "openssl 2.00 ±0.10",
+            "",
+            "another",
+            "openssl 3.00 ±0.10",
+        ];
+        let narrow = lines(70);
+        assert_eq!(
+            narrow.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).collect::<Vec<_>>(),
+            expected.map(|line| line.split_whitespace().collect::<Vec<_>>()),
+            "{narrow}"
+        );
+        assert!(lines(100).starts_with("kind"), "{}", lines(100));
     }
 
     #[test]
