@@ -31,6 +31,7 @@ struct reprise_context {
     int is_server, sessions, releases_buffers;
     uint16_t version;
     char *server_name;
+    struct s2n_psk *psk;
     cached *cache; /* each ID in the one place that its first bytes name */
 };
 
@@ -186,9 +187,20 @@ static int use_certificates(reprise_context *context, const reprise_options *opt
     return done && s2n_config_set_client_auth_type(config, type) == S2N_SUCCESS;
 }
 
+/* External ones are of TLS 1.3, by a key exchange, and stand for certificates. */
+static int use_psk(reprise_context *context, const reprise_options *options)
+{
+    if (!has_psk(options)) return 1;
+    return options->version == 0x0304 && (context->psk = s2n_external_psk_new())
+           && s2n_psk_set_identity(context->psk, (const uint8_t *)options->psk_identity.data, (uint16_t)options->psk_identity.length) == S2N_SUCCESS
+           && s2n_psk_set_secret(context->psk, options->psk_key, (uint16_t)options->psk_key_length) == S2N_SUCCESS
+           && s2n_config_set_psk_mode(context->config, S2N_PSK_MODE_EXTERNAL) == S2N_SUCCESS;
+}
+
 static void context_free(reprise_context *context)
 {
     if (!context) return;
+    s2n_psk_free(&context->psk);
     s2n_config_free(context->config), s2n_cert_chain_and_key_free(context->identity);
     free(context->cache), free(context->server_name), free(context);
 }
@@ -203,7 +215,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     context->releases_buffers = releases_buffers(options);
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     result = REPRISE_UNSUPPORTED;
-    if (!pin(context, options) || !use_sessions(context, options) || !use_max_fragment(context, options)) goto failed;
+    if (!pin(context, options) || !use_sessions(context, options) || !use_max_fragment(context, options) || !use_psk(context, options)) goto failed;
     result = REPRISE_INVALID;
     if (!use_certificates(context, options)) goto failed;
     *out = context;
@@ -230,6 +242,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     if (!tls || s2n_connection_set_config(tls, context->config) || s2n_connection_set_blinding(tls, S2N_SELF_SERVICE_BLINDING)
         || s2n_connection_set_ctx(tls, connection) || s2n_connection_set_recv_cb(tls, receive) || s2n_connection_set_send_cb(tls, send_out)
         || s2n_connection_set_recv_ctx(tls, &connection->in) || s2n_connection_set_send_ctx(tls, &connection->out)
+        || (context->psk && s2n_connection_append_psk(tls, context->psk))
         || (context->server_name && s2n_set_server_name(tls, context->server_name))
         || (session && s2n_connection_set_session(tls, session->bytes, session->length)))
         return connection_free(connection), REPRISE_FAILED;
@@ -270,9 +283,13 @@ static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint
     return count > 0 ? count : count == 0 ? REPRISE_CLOSED : failed();
 }
 
+/* What it puts into a record at most, as long as nobody prefers throughput. */
+#define USUAL_RECORD 8087
+
 static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data, size_t length)
 {
     s2n_blocked_status blocked;
+    if (length > USUAL_RECORD && s2n_connection_prefer_throughput(connection->tls) != S2N_SUCCESS) return failed();
     ssize_t count = s2n_send(connection->tls, data, (ssize_t)length, &blocked);
     if (count > 0) release(connection);
     return count > 0 ? count : failed();
@@ -320,4 +337,5 @@ REPRISE_ERROR_TEXT(snprintf(text, sizeof text, "%s", s2n_strerror(s2n_errno, "EN
 
 REPRISE_STACK_TABLE("s2n-tls", LIBRARY_VERSION,
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID | REPRISE_CAN_TICKET
-                        | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS)
+                        | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS
+                        | REPRISE_CAN_PSK)

@@ -171,6 +171,10 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2],
         return other("the version", seen.version.to_string(), case.version.to_string());
     }
     if seen.suite != case.suite() {
+        if case.bulk.is_some_and(|bulk| !bulk.hardware) {
+            // BoringSSL's preference, which no call changes.
+            return Err(Failed::unsupported(format!("without the AES instructions of this CPU it takes {}", seen.suite)));
+        }
         return other("the suite", seen.suite.to_string(), case.suite().to_string());
     }
     if let Some(group) = seen.group.filter(|group| *group != case.group()) {

@@ -209,7 +209,10 @@ impl Pair {
         let (records, asked) = (records(&sender.sent).map(|records| records.len()), data.len() / usize::from(bulk.record));
         if records != Some(asked) {
             let made = records.map_or_else(|| "what are no records".to_owned(), |made| format!("{made} records"));
-            return Err(Failed::because(format!("{} makes {made} of what was to be {asked}", sender.name)));
+            let why = format!("{} makes {made} of what was to be {asked}", sender.name);
+            // A library, or its peer, may have a limit below that of the version.
+            let is_limit = records.is_some_and(|made| made > asked);
+            return Err(if is_limit { Failed::unsupported(why) } else { Failed::because(why) });
         }
         let bytes = sender.sent.len() as u64;
         let mut heard = Vec::with_capacity(data.len());
