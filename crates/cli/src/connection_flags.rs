@@ -14,7 +14,7 @@ use reprise_connection::Target;
 use reprise_connection::exchange::{HTTP2_ALPN, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::ClientIdentity;
-use reprise_probe::{Alpn, Certificates, CredentialError, Options, ServerName};
+use reprise_probe::{AddressFamily, Alpn, Certificates, CredentialError, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
@@ -80,6 +80,12 @@ pub(crate) struct ConnectionArgs {
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Vec<IpAddr>,
+    /// Connect to an IPv4 address of the name, or of the proxy's, alone
+    #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Network")]
+    ipv4: bool,
+    /// Connect to an IPv6 address alone
+    #[arg(short = '6', long, help_heading = "Network")]
+    ipv6: bool,
     /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
     /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
     /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
@@ -119,6 +125,19 @@ impl ConnectionArgs {
             [address] => Ok(Some(address)),
             _ => bail!("only reprise diagnose --together --all-addresses takes more than one --resolve"),
         }
+    }
+
+    /// The family of addresses that connections may go to. An address that is named must be of it.
+    fn family(&self) -> anyhow::Result<Option<AddressFamily>> {
+        let family = match (self.ipv4, self.ipv6) {
+            (true, _) => AddressFamily::V4,
+            (_, true) => AddressFamily::V6,
+            _ => return Ok(None),
+        };
+        if let Some(other) = self.resolve.iter().find(|address| !family.has(**address)) {
+            bail!("--resolve {other} is no {} address", family.name());
+        }
+        Ok(Some(family))
     }
 
     /// The files of a certificate chain and its key, where they are named: at most one of each.
@@ -170,7 +189,7 @@ impl ConnectionArgs {
             (_, None, Some(root)) => Certificates::Roots(vec![root]),
             (_, ca, _) => Certificates::Roots(trusted_roots(ca.as_deref())?),
         };
-        let resolve = self.address()?;
+        let (resolve, family) = (self.address()?, self.family()?);
         let identity = self.certificate_files()?.map(read_identity).transpose()?;
         if let Alpn::Protocols(protocols) = &alpn {
             check_fields(&self.header, protocols)?;
@@ -189,6 +208,7 @@ impl ConnectionArgs {
             certificates,
             identity,
             resolve,
+            family,
             cipher_suites: self.ciphers.map(|list| list.0).unwrap_or_default(),
             groups: self.groups.map(|list| list.0).unwrap_or_default(),
             key_log: key_log::open()?,
@@ -204,6 +224,9 @@ impl ConnectionArgs {
 /// That there is a name to check the certificate against: what the resolver takes for an address, '127.1', may be none.
 pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<()> {
     let name = &target.host;
+    if let Some((family, address)) = options.family.zip(target.address()).filter(|(family, address)| !family.has(*address)) {
+        bail!("{address} is no {} address", family.name());
+    }
     if options.server_name == ServerName::Host && parse_server_name(name).is_err() {
         bail!("'{name}' is not a valid server name: write the address in full, or set a name with --sni NAME");
     }

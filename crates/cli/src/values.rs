@@ -30,6 +30,14 @@ pub(crate) fn explained(name: &'static str, help: &'static str) -> PossibleValue
     PossibleValue::new(name).help(help)
 }
 
+/// Connections per second.
+pub(crate) fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if (0.001..=10_000_000.0).contains(&rate) => Ok(rate),
+        _ => Err(format!("invalid rate '{text}': connections per second, at least 0.001 and at most ten million")),
+    }
+}
+
 pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
     match rustls_pki_types::ServerName::try_from(text) {
         // RFC 6066 §3: without the dot that ends it in the DNS; and as a target's host is written.

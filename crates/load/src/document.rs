@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use reprise_engine::CertificatePolicy;
 use reprise_model::document::{
-    LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
+    LoadAsked, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
 };
-use reprise_model::{Kind, Phase, Protocol};
+use reprise_model::{ClientCpu, Kind, Phase, Protocol};
 use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
@@ -56,7 +56,7 @@ impl LoadOutcome {
                 per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
                 latency_per_second: self.latency_per_second(seconds),
             },
-            client_cpu_ns: LoadCpu { user: nanos(self.used.client.user), system: nanos(self.used.client.system) },
+            client_cpu_ns: ClientCpu { user: nanos(self.used.client.user), system: nanos(self.used.client.system) },
             server_cpu_ns: self.used.server.as_ref().map(|cpu| nanos(cpu.total())),
             latency_ns: BTreeMap::new(),
             latency_from_intended_ns: BTreeMap::new(),

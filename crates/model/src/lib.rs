@@ -14,6 +14,7 @@
 mod named;
 
 mod capture;
+mod client_cpu;
 mod event;
 mod facts;
 mod failure;
@@ -35,6 +36,7 @@ pub mod document;
 pub mod schema;
 
 pub use capture::{Recording, Segment};
+pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};
 pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets, key_share_ending};
 pub use failure::{Failure, FailureClass, NextRequest};

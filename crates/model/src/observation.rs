@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::{Asked, Bytes, Facts, FaultName, Kind, Nanos, NextRequest, Offered, Phases};
+use crate::{Asked, Bytes, ClientCpu, Facts, FaultName, Kind, Nanos, NextRequest, Offered, Phases};
 
 /// One connection that was begun, and what was seen of it: of fixed size, numbers and no names, so that a run may keep as many
 /// as it likes. Whoever draws conclusions draws them from these.
@@ -32,6 +32,8 @@ pub struct Observation {
     pub received: Bytes,
     /// Round trips until application data could first be sent, those of a proxy and of STARTTLS included.
     pub round_trips: u64,
+    /// Processor time of the client, from the beginning of this connection to its end; `None` where it was not taken.
+    pub client_cpu: Option<ClientCpu>,
     /// The status of the first response, where the service is HTTP.
     pub http_status: Option<u16>,
     /// The same request once more on the same connection, where it was kept alive.
@@ -60,6 +62,7 @@ impl Observation {
             sent: Bytes(0),
             received: Bytes(0),
             round_trips: 0,
+            client_cpu: None,
             http_status: None,
             next_request: None,
             ticket_key_is_zero: false,

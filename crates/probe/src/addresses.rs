@@ -87,7 +87,7 @@ impl Place {
         let mut names = Vec::new();
         let mut find = |host: &str, port: u16| {
             names.push((host.to_owned(), port));
-            resolver::addresses_of(host, port, options.timeout, interrupt)
+            resolver::addresses_of(host, port, options.family, options.timeout, interrupt)
         };
         let proxy = options.proxy.as_ref();
         let of_target = match options.resolve.or_else(|| target.address()) {

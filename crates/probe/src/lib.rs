@@ -26,6 +26,7 @@
 //! ```
 
 mod addresses;
+mod client_cpu;
 mod clock;
 mod close_behavior;
 mod connection_plan;
@@ -68,7 +69,7 @@ pub use observer::{Observer, Silent};
 pub use options::{Alpn, Certificates, Options, ServerName};
 pub use reference::Reference;
 pub use replacement::{Readers, Replacement, Unwritable, abandon_unfinished};
-pub use resolver::addresses_of;
+pub use resolver::{AddressFamily, addresses_of};
 pub use series::Series;
 pub use summary::{ratios, records, run, statistics, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};

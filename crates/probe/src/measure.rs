@@ -1,11 +1,12 @@
 //! Measures one target: finds out what it offers, and makes connections of every version and kind, interleaved.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use reprise_connection::Target;
 use reprise_engine::Session;
 use reprise_model::document::AllConnections;
-use reprise_model::{FaultName, Kind, Observation, Version};
+use reprise_model::{FaultName, Kind, Nanos, Observation, Version};
 use reprise_stats::balanced_order;
 
 use crate::addresses::DeadAddress;
@@ -143,6 +144,9 @@ struct Schedule {
     /// Whether the first connection offers a session that another process left behind.
     begins_with_loaded: bool,
     failures_in_a_row: FailuresInARow,
+    /// As [`Options::spacing`] has it, and when the next counted connection may begin.
+    spacing: Duration,
+    next_at: Nanos,
     /// The loaded sessions that no series can offer.
     unused: Vec<Session>,
 }
@@ -173,6 +177,8 @@ impl Schedule {
             completed: 0,
             begins_with_loaded: loaded.is_some(),
             failures_in_a_row: FailuresInARow::default(),
+            spacing: options.spacing,
+            next_at: Nanos(0),
             unused,
         })
     }
@@ -192,6 +198,8 @@ impl Schedule {
         if let Some(&next) = self.order.front().filter(|_| !offers_loaded && self.failures_in_a_row.may_be_chance()) {
             self.prime(measurement, next, 1 + usize::from(next == place))?;
         }
+        self.connector.wait_until(self.next_at);
+        self.next_at = self.connector.now() + self.spacing.into();
         match self.connect(measurement, place) {
             Ok(observation) => {
                 self.failures_in_a_row.end();

@@ -12,6 +12,8 @@ use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 
+use crate::resolver::AddressFamily;
+
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
 #[derive(Clone)]
 pub struct Options {
@@ -45,6 +47,10 @@ pub struct Options {
     pub identity: Option<Arc<ClientIdentity>>,
     /// The address to connect to instead of resolving the name.
     pub resolve: Option<IpAddr>,
+    /// Which addresses of the name, or of the proxy's, are connected to; `None` for all.
+    pub family: Option<AddressFamily>,
+    /// The least time between the beginnings of two counted connections of a measurement.
+    pub spacing: Duration,
     /// The suites to offer; empty for all that the engine speaks.
     pub cipher_suites: Vec<CipherSuite>,
     /// The groups to offer; empty for all that the engine speaks.
@@ -80,6 +86,8 @@ impl Default for Options {
             certificates: Certificates::Roots(Vec::new()),
             identity: None,
             resolve: None,
+            family: None,
+            spacing: Duration::ZERO,
             cipher_suites: Vec::new(),
             groups: Vec::new(),
             psk: None,

@@ -11,6 +11,30 @@ use reprise_model::{FaultName, Nanos};
 
 use crate::interrupt::Interrupt;
 
+/// Which addresses of a name are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressFamily {
+    /// IPv4 alone.
+    V4,
+    /// IPv6 alone.
+    V6,
+}
+
+impl AddressFamily {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        }
+    }
+
+    /// Whether this address is one of it.
+    pub fn has(self, address: IpAddr) -> bool {
+        address.is_ipv4() == (self == Self::V4)
+    }
+}
+
 /// How often a wait looks at Ctrl-C.
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -47,13 +71,23 @@ pub(crate) fn resolve(
     }
 }
 
-/// The addresses of a name in the system's order of preference, at least one, each with this port.
+/// The addresses of a name in the system's order of preference, at least one, each with this port; of one family, where it is given.
 ///
 /// # Errors
 /// If there is none within the time, or Ctrl-C came before.
-pub fn addresses_of(host: &str, port: u16, timeout: Duration, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Fault> {
-    let (addresses, _) = resolve(host, port, timeout, interrupt)?;
-    Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+pub fn addresses_of(
+    host: &str,
+    port: u16,
+    family: Option<AddressFamily>,
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<Vec<SocketAddr>, Fault> {
+    let (mut addresses, _) = resolve(host, port, timeout, interrupt)?;
+    addresses.retain(|address| family.is_none_or(|family| family.has(*address)));
+    match family {
+        Some(family) if addresses.is_empty() => Err(failed(host, Some(format!("it has no {} address", family.name())))),
+        _ => Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect()),
+    }
 }
 
 /// The resolver's own words, without those that say it once more.

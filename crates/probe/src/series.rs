@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_model::{Asked, FaultName, Kind, Observation, Purpose};
 
+use crate::client_cpu;
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::Failed;
@@ -143,7 +144,10 @@ impl SeriesRun {
 
     fn make(&mut self, connector: &mut Connector, purpose: Purpose, offer: SessionOffer) -> ConnectionRecord {
         let plan = ConnectionPlan::sample(&self.config, self.series.asked, offer);
-        self.cache.connect(connector, ConnectionPlan { purpose, ..plan })
+        let before = client_cpu::of_thread();
+        let mut record = self.cache.connect(connector, ConnectionPlan { purpose, ..plan });
+        record.observation.client_cpu = client_cpu::of_thread().zip(before).map(|(after, before)| after.since(before));
+        record
     }
 }
 

@@ -7,7 +7,7 @@ mod records;
 use std::collections::BTreeMap;
 
 use reprise_model::document::{NextRequestStatistics, Run, Statistics, Traffic};
-use reprise_model::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase, Phases};
+use reprise_model::{Asked, Bytes, ClientCpu, Facts, Nanos, NextRequest, Observation, Phase, Phases};
 use reprise_stats::{Summary, summarize, unequal_pairs};
 
 use self::observed::observed;
@@ -48,6 +48,7 @@ pub fn run(series: &Series, seed: u64) -> Run {
         round_trips: median(asked.iter().map(|seen| seen.round_trips)),
         next_request: next_request(&asked, seed),
         http_status,
+        client_cpu_ns: ClientCpu::mean_of(asked.iter().filter_map(|seen| seen.client_cpu)),
     }
 }
 

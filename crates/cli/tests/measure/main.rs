@@ -20,6 +20,7 @@ mod key_log;
 mod negotiation;
 mod network;
 mod outputs;
+mod pacing;
 mod pages;
 mod pre_shared_keys;
 mod protocols_unspoken;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ConditionRecord, Provenance, Target};
-use crate::{Kind, Phase};
+use crate::{ClientCpu, Kind, Phase};
 
 /// What `load TARGET` prints as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct LoadDocument {
     /// Completed connections each second.
     pub rate: LoadRate,
     /// The processor time that the generator used, over all of the run; of several generators, the sum.
-    pub client_cpu_ns: LoadCpu,
+    pub client_cpu_ns: ClientCpu,
     /// The processor time that the server used, summed over its processes; null where the server was not named.
     pub server_cpu_ns: Option<u64>,
     /// Latencies by kind and phase, those of the late connections included. `receive` and `wait` are those of a connection's
@@ -258,16 +258,6 @@ pub struct LoadRate {
     /// The latency `total` of what completed in each second, by kind and true to two digits; null for a second in which nothing did.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_per_second: BTreeMap<Kind, Vec<Option<LoadLatency>>>,
-}
-
-/// Processor time of the generator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LoadCpu {
-    /// In the program.
-    pub user: u64,
-    /// In the kernel.
-    pub system: u64,
 }
 
 /// The spread of a latency, in nanoseconds, true to three digits.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
-use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
+use crate::{Asked, Bytes, ClientCpu, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -162,6 +162,10 @@ pub struct Run {
     pub next_request: Option<NextRequestStatistics>,
     /// Responses by HTTP status.
     pub http_status: BTreeMap<u16, u64>,
+    /// Processor time of the client for one connection, the mean of the samples of the asked kind; null where the system does not tell,
+    /// and under n = 1.
+    #[serde(default)]
+    pub client_cpu_ns: Option<ClientCpu>,
 }
 
 /// What was observed in a run. The single values are those of its first sample of the asked kind, or else of its first.

@@ -44,8 +44,8 @@ pub use layers::{
     LayersRow, LayersSkipped,
 };
 pub use load::{
-    Bottleneck, LoadAsked, LoadCpu, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep,
-    LoadStepTarget, LoadWindow, Verdict,
+    Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, LoadStepTarget,
+    LoadWindow, Verdict,
 };
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,

@@ -81,7 +81,7 @@ fn nodes(
             _ if !named.is_empty() => named.clone(),
             Some(address) => vec![address],
             None => {
-                let found = addresses_of(&target.host, target.port, options.timeout, interrupt);
+                let found = addresses_of(&target.host, target.port, options.family, options.timeout, interrupt);
                 let found = found.map_err(|fault| {
                     let failure = reprise_results::failure(&fault, &FaultContext::default());
                     anyhow::anyhow!("{failure}")

@@ -118,7 +118,7 @@ fn address_of(target: &Target, arguments: &LayersArgs, interrupt: &Interrupt) ->
     if let Some(address) = target.address() {
         return Ok(SocketAddr::new(address, target.port));
     }
-    let addresses = addresses_of(&target.host, target.port, arguments.timeout, interrupt)
+    let addresses = addresses_of(&target.host, target.port, None, arguments.timeout, interrupt)
         .map_err(|fault| anyhow::anyhow!("cannot resolve {}: {}", target.host, fault.name))?;
     let answers = first_that_answers(&addresses, arguments.timeout, interrupt);
     match answers.map_err(|fault| anyhow::anyhow!("{}", fault.name))?.or(addresses.first().copied()) {

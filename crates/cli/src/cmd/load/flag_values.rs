@@ -9,13 +9,6 @@ use reprise_wire::NamedGroup;
 
 use crate::values::{self, List};
 
-pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
-        _ => Err(format!("invalid rate '{text}': connections per second, above 0 and at most ten million")),
-    }
-}
-
 pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
     let complain = || format!("invalid latency limit '{text}': use QUANTILE=DURATION, such as p99=20ms");
     let (quantile, latency) = text.split_once('=').ok_or_else(complain)?;

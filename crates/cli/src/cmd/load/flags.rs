@@ -38,7 +38,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Shape")]
     pub(super) connections: u32,
     /// Start this many connections per second: an open loop; latency is also measured from the intended start
-    #[arg(short, long, value_name = "R", value_parser = flag_values::parse_rate, help_heading = "Shape")]
+    #[arg(short, long, value_name = "R", value_parser = values::parse_rate, help_heading = "Shape")]
     pub(super) rate: Option<f64>,
     /// Arrival pattern of --rate
     #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "rate", help_heading = "Shape")]

@@ -15,7 +15,7 @@ pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<V
     let target = &arguments.target;
     match arguments.resolve.or_else(|| target.address()) {
         Some(address) => Ok(vec![SocketAddr::new(address, target.port)]),
-        None => reprise_probe::addresses_of(&target.host, target.port, arguments.timeout, interrupt),
+        None => reprise_probe::addresses_of(&target.host, target.port, None, arguments.timeout, interrupt),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The flags of `measure`, and what they mean to the probe.
 
+use std::time::Duration;
+
 use anyhow::bail;
 use clap::Args;
 use reprise_connection::Target;
@@ -14,7 +16,7 @@ use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
-use crate::values::one_of;
+use crate::values::{one_of, parse_rate};
 
 /// Measure what a connection costs, new and resumed, phase by phase.
 ///
@@ -41,6 +43,10 @@ pub(crate) struct MeasureArgs {
     /// Close after the first response, or keep the connection alive and send the request again
     #[arg(long, value_parser = one_of(CONNECTIONS), default_value = "close", help_heading = "What to measure")]
     connections: ConnectionReuse,
+
+    /// Begin at most so many connections a second to a server, beside those that prepare them
+    #[arg(long, value_name = "R", value_parser = parse_rate, help_heading = "What to measure")]
+    rate: Option<f64>,
 
     /// Seed of the connection order and of the bootstrap
     #[arg(long, default_value_t = 0, help_heading = "What to measure")]
@@ -109,6 +115,7 @@ impl MeasureArgs {
             count: self.count,
             seed: self.seed,
             connections: self.connections,
+            spacing: self.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate)),
             ..self.connection.into_options(authority)?
         };
         let options = self.resumption.add_to(options)?;
