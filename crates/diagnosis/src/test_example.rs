@@ -235,6 +235,7 @@ fn empty_run(asked: Asked, observed: Kind, count: u64) -> Run {
         round_trips: None,
         next_request: None,
         http_status: BTreeMap::new(),
+        client_cpu_ns: None,
     }
 }
 
