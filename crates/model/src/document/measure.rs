@@ -162,9 +162,9 @@ pub struct Run {
     pub next_request: Option<NextRequestStatistics>,
     /// Responses by HTTP status.
     pub http_status: BTreeMap<u16, u64>,
-    /// Processor time of the client for one connection, the mean of the samples of the asked kind; null where the system does not tell,
-    /// and under n = 1.
-    #[serde(default)]
+    /// Processor time of the client for one connection, the mean of the samples of the asked kind; absent where the system does not tell, and
+    /// where n = 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cpu_ns: Option<ClientCpu>,
 }
 
