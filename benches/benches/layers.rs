@@ -1,6 +1,6 @@
 //! What `reprise layers` says of OpenSSL, held against a plain client over the same library: CPU time and time of a request that is
 //! begun anew at *ctx*, *bio* and *msg*, by turns, as a ratio with its interval. `cargo bench -p reprise-benches --bench layers` prints;
-//! `-- --check` fails where a ratio of CPU time leaves its bounds. It needs a release build of `reprise` and
+//! `-- --check` fails where the interval of a ratio of CPU time leaves its bounds. It needs a release build of `reprise` and
 //! `cargo xtask stacks --system`.
 
 #![allow(clippy::print_stdout)]

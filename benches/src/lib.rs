@@ -149,9 +149,9 @@ impl Beside {
         Ok(Self { ours: median(&ours), plain: median(&plain), ratio, ci95: (low, high) })
     }
 
-    /// Whether the ratio lies within.
+    /// Whether the whole interval lies within.
     pub fn is_within(&self, [low, high]: [f64; 2]) -> bool {
-        (low..=high).contains(&self.ratio)
+        self.ci95.0 >= low && self.ci95.1 <= high
     }
 }
 

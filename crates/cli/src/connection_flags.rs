@@ -80,10 +80,10 @@ pub(crate) struct ConnectionArgs {
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Vec<IpAddr>,
-    /// Connect to an IPv4 address of the name, or of the proxy's, alone
+    /// Use only IPv4 addresses, of the target or of its proxy
     #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Network")]
     ipv4: bool,
-    /// Connect to an IPv6 address alone
+    /// Use only IPv6 addresses, of the target or of its proxy
     #[arg(short = '6', long, help_heading = "Network")]
     ipv6: bool,
     /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The

@@ -53,8 +53,8 @@ fn main() -> ExitCode {
     everywhere.color.write_global();
     progress::be_quiet(everywhere.quiet);
     let interrupt = Interrupt::default();
-    // A child is in a group of its own, which Ctrl-C does not reach; and the handler's thread would make malloc, and so every handshake
-    // that a child measures, slower by some hundredths.
+    // Ctrl-C does not reach a child, which is in a process group of its own. The handler's thread would make glibc's malloc take locks, and
+    // the handshakes that a child measures slower.
     if matches.subcommand_name() != Some(cmd::CHILD)
         && let Err(error) = stop_on_ctrl_c(interrupt.clone())
     {

@@ -108,8 +108,8 @@ impl Abilities {
             (options.sessions == SessionMode::Id, Ability::Id, "session IDs"),
             (options.max_early_data > 0, Ability::EarlyData, "early data"),
             (options.sessions == SessionMode::Ticket, Ability::Ticket, "tickets"),
-            (options.psk.is_some(), Ability::Psk, "external PSKs here"),
-            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "PSK without a key exchange here"),
+            (options.psk.is_some(), Ability::Psk, "external PSKs that Reprise uses"),
+            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "PSK without a key exchange that Reprise uses"),
             (authenticates, Ability::ClientAuth, "client authentication"),
             (
                 is_server && options.key_pairs == KeyPairs::Ahead,

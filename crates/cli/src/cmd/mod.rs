@@ -62,7 +62,7 @@ pub(crate) fn list() -> Vec<Entry> {
     ])
 }
 
-/// The command that `compare` runs stacks by, a child each.
+/// The hidden command by which `compare` and `layers` run a stack in a child process.
 pub(crate) const CHILD: &str = "stack-child";
 
 /// Runs the command that `matches` names.

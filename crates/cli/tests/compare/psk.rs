@@ -49,7 +49,7 @@ fn each_library_makes_the_psk_handshakes_that_it_has() {
         let mut it = skipped.filter(|it| it["client"] == stack && it["kind"] == "psk" && it["cipher"] == cipher);
         it.next().unwrap()["reason"].as_str().unwrap().to_owned()
     };
-    assert_eq!(reason("rustls-ring", "TLS_AES_128_GCM_SHA256"), "rustls, ring has no external PSKs here");
+    assert_eq!(reason("rustls-ring", "TLS_AES_128_GCM_SHA256"), "rustls, ring has no external PSKs that Reprise uses");
     let gcm = "TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256";
     assert_eq!(reason("openssl", gcm), format!("the client: it does not take {gcm} with secp256r1"));
     saves_the_servers_signature(&document);

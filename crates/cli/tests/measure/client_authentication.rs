@@ -1,6 +1,7 @@
 //! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
 
 use reprise_lab::{ClientAuth, KeyKind};
+use reprise_model::document::Confidence;
 use reprise_model::{Kind, Version};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
 
@@ -33,8 +34,10 @@ fn only_a_full_handshake_sends_the_certificate() {
     let accounts = nginx.accounts_when(1, DEADLINE).unwrap();
     assert!(accounts.iter().any(|account| account.resumed));
     assert!(accounts.iter().all(|account| account.client_verify.as_deref() == Some("SUCCESS")), "inherited: {accounts:?}");
-    // Beside risks it is one line of the page, and by itself a paragraph.
-    outcome.shows(&["client-authentication-inherited", "certain"]);
+    // It is a line of the page beside several risks, and else a paragraph.
+    let document = outcome.shows(&["client-authentication-inherited"]).document();
+    let inherited = document.findings.iter().find(|finding| finding.id == "client-authentication-inherited").unwrap();
+    assert_eq!(inherited.confidence, Confidence::Certain);
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn client_cpu(document: &MeasureDocument) -> Option<String> {
     let of_version = |version: Version| {
         let of_kind = |run: &&Run| {
             let ClientCpu { user, system } = run.client_cpu_ns?;
-            Some(format!("{} {} + {}", run.asked.kind, user.div_ceil(1000), system.div_ceil(1000)))
+            let [user, system] = [user, system].map(|ns| ns as f64 / 1e3);
+            Some(format!("{} {user:.0} + {system:.0}", run.asked.kind))
         };
         let kinds: Vec<String> = runs.iter().filter(|run| run.asked.tls == version).filter_map(of_kind).collect();
         (!kinds.is_empty()).then(|| format!("{} {}", version.number(), kinds.join(", ")))

@@ -44,7 +44,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_parser = one_of(CONNECTIONS), default_value = "close", help_heading = "What to measure")]
     connections: ConnectionReuse,
 
-    /// Begin at most so many connections a second to a server, beside those that prepare them
+    /// Begin at most this many counted connections per second to each server
     #[arg(long, value_name = "R", value_parser = parse_rate, help_heading = "What to measure")]
     rate: Option<f64>,
 
