@@ -24,6 +24,9 @@ const WITHOUT_WAITS: f64 = 0.8;
 /// So many seconds may connections themselves take, beside what is waited.
 const CONNECTING: f64 = 10.0;
 
+/// Less than any wait, in seconds, and more than rounding.
+const INSTANT: f64 = 1e-6;
+
 /// So many failures in a row mean that the target does not want any more, and so many that hang are enough.
 const FAILURES: usize = 5;
 const HANGS: usize = 5;
@@ -67,7 +70,9 @@ impl History<'_, '_> {
             // A slow link, or a busy machine, leaves as many connections and waits as any other.
             let connecting = (examination.seconds() - waited).min(CONNECTING);
             let budget = self.budget(made);
-            examination.allow(Budget { seconds: connecting + budget.seconds, ..budget });
+            // Where waiting is over, connections that follow at once may still tell a time from a count.
+            let waiting = budget.seconds.max(waited + INSTANT);
+            examination.allow(Budget { seconds: connecting + waiting, ..budget });
             let Some(request) = examination.next_request() else { return Ok(()) };
             if !self.limited.allows(1) {
                 return Ok(());
