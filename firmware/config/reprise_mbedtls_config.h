@@ -4,6 +4,8 @@
  *
  *   REPRISE_ASM=0           no MBEDTLS_HAVE_ASM: bignum arithmetic in C alone
  *   REPRISE_ROM_TABLES=1    AES tables in flash instead of computed into RAM
+ *   REPRISE_P256_M=1        3.6: P-256 by p256-m, Mbed TLS's small implementation, which is reached through PSA
+ *   REPRISE_SMALL_RECORDS=1 records of at most 4,096 bytes each way
  *   REPRISE_THREADS=1       locks of POSIX threads around its random generator and RSA keys
  *   REPRISE_HEAP=1          allocates with reprise_calloc and reprise_free
  */
@@ -56,7 +58,18 @@ void reprise_free(void *memory);
 #define MBEDTLS_PEM_PARSE_C
 #define MBEDTLS_BASE64_C
 
+#if defined(REPRISE_P256_M) && REPRISE_P256_M
+#define MBEDTLS_PSA_CRYPTO_C
+#define MBEDTLS_USE_PSA_CRYPTO
+#define MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
+#define MBEDTLS_PSA_P256M_DRIVER_ENABLED
+#endif
+
 /* Records. */
+#if defined(REPRISE_SMALL_RECORDS) && REPRISE_SMALL_RECORDS
+#define MBEDTLS_SSL_IN_CONTENT_LEN 4096
+#define MBEDTLS_SSL_OUT_CONTENT_LEN 4096
+#endif
 #define MBEDTLS_AES_C
 #define MBEDTLS_GCM_C
 #define MBEDTLS_CIPHER_C

@@ -15,6 +15,9 @@
 #include "mbedtls/ssl.h"
 #include "mbedtls/version.h"
 #include "mbedtls/x509_crt.h"
+#ifdef MBEDTLS_PSA_CRYPTO_C
+#include "psa/crypto.h"
+#endif
 #include "reprise/tls_server.h"
 
 /* Whether handshakes can be told apart by session: each connection then has its own copy of the configuration. */
@@ -62,6 +65,11 @@ static int receive_bytes(void *context, unsigned char *bytes, size_t len);
 
 static void stop(void *memory);
 
+#ifdef MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
+/* PSA has one source of randomness for the whole program: that of the server which started last. */
+static const reprise_tls_config *randomness;
+#endif
+
 static int start(void *memory, const reprise_tls_config *config)
 {
     struct server *server = memory;
@@ -71,6 +79,13 @@ static int start(void *memory, const reprise_tls_config *config)
     mbedtls_x509_crt_init(&server->chain);
     mbedtls_pk_init(&server->key);
     mbedtls_ctr_drbg_init(&server->drbg);
+#ifdef MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
+    randomness = config;
+    if (psa_crypto_init() != PSA_SUCCESS) {
+        stop(server);
+        return REPRISE_ERROR;
+    }
+#endif
     if (mbedtls_ctr_drbg_seed(&server->drbg, draw, server, NULL, 0) != 0 || load_pem(server) != REPRISE_OK
         || mbedtls_ssl_config_defaults(&server->tls, MBEDTLS_SSL_IS_SERVER, MBEDTLS_SSL_TRANSPORT_STREAM,
                                        MBEDTLS_SSL_PRESET_DEFAULT)
@@ -250,6 +265,17 @@ static int draw(void *context, unsigned char *bytes, size_t len)
     const reprise_tls_config *config = ((struct server *)context)->config;
     return config->random(config->context, bytes, len) == REPRISE_OK ? 0 : MBEDTLS_ERR_CTR_DRBG_ENTROPY_SOURCE_FAILED;
 }
+
+#ifdef MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
+psa_status_t mbedtls_psa_external_get_random(mbedtls_psa_external_random_context_t *context, uint8_t *bytes, size_t len,
+                                             size_t *filled)
+{
+    (void)context;
+    bool is_filled = randomness != NULL && randomness->random(randomness->context, bytes, len) == REPRISE_OK;
+    *filled = is_filled ? len : 0;
+    return is_filled ? PSA_SUCCESS : PSA_ERROR_INSUFFICIENT_ENTROPY;
+}
+#endif
 
 static int send_bytes(void *context, const unsigned char *bytes, size_t len)
 {

@@ -20,7 +20,14 @@
 #define REPRISE_BEARSSL_I15 1
 #endif
 
-#if REPRISE_BEARSSL_TWO_WAY
+/* 1: records of at most 4,096 bytes, and what stands around them. */
+#ifndef REPRISE_SMALL_RECORDS
+#define REPRISE_SMALL_RECORDS 0
+#endif
+
+#if REPRISE_SMALL_RECORDS
+#define BUFFER ((4096 + (BR_SSL_BUFSIZE_MONO - 16384)) * (1 + REPRISE_BEARSSL_TWO_WAY))
+#elif REPRISE_BEARSSL_TWO_WAY
 #define BUFFER BR_SSL_BUFSIZE_BIDI
 #else
 #define BUFFER BR_SSL_BUFSIZE_MONO

@@ -11,26 +11,17 @@ use reprise_engine::{
     CertificatePolicy, Config, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Tls12Session,
 };
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Purpose, Version};
-use reprise_wire::{CipherSuite, NamedGroup};
+use reprise_wire::NamedGroup;
 use rustls_pki_types::{ServerName, UnixTime};
 use sha2::{Digest, Sha256};
 
 use crate::fault::BoardError;
 use crate::line::{Board, Count, Reaction, Report, Slot};
 use crate::machine::Machine;
+use crate::offers::Offers;
 
 /// The name that clients ask for, and that the certificates in `keys/` are for.
 pub const NAME: &str = "board.example";
-
-/// The suites that clients commonly offer, in their order: with AES-128-GCM, AES-256-GCM, ChaCha20-Poly1305.
-pub const SUITES: [CipherSuite; 6] = [
-    CipherSuite(0xc02b),
-    CipherSuite(0xc02f),
-    CipherSuite(0xc02c),
-    CipherSuite(0xc030),
-    CipherSuite(0xcca9),
-    CipherSuite(0xcca8),
-];
 
 /// What every client of every measurement asks for.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: board.example\r\nConnection: close\r\n\r\n";
@@ -46,20 +37,20 @@ pub struct BoardClient {
 }
 
 impl BoardClient {
-    /// What clients commonly offer, in their order: the server chooses, and what it chose is in the outcome.
+    /// A client that offers what clients commonly do: see [`Offers::common`].
     pub fn common(seed: u64) -> Self {
-        Self::offering(NAME, &SUITES, EcdhKeyShare::GROUPS, seed)
+        Self::offering(NAME, &Offers::common(), seed)
     }
 
     /// A client that asks for this name and offers these suites and groups, and the same bytes for the same seed.
-    pub fn offering(name: &str, suites: &[CipherSuite], groups: &[NamedGroup], seed: u64) -> Self {
+    pub fn offering(name: &str, offers: &Offers, seed: u64) -> Self {
         let seeded = Arc::new(Seeded { seed, drawn: AtomicU64::new(0) });
         // Nothing is resolved, and the name is sent as it is.
         let server_name = ServerName::IpAddress(std::net::Ipv4Addr::LOCALHOST.into());
         let config = Config {
             versions: vec![Version::Tls12],
-            cipher_suites: suites.to_vec(),
-            groups: groups.to_vec(),
+            cipher_suites: offers.suites.clone(),
+            groups: offers.groups.clone(),
             sni: Some(name.to_owned()),
             ..Config::new(server_name, CertificatePolicy::AcceptAnyChain, seeded.clone(), seeded)
         };

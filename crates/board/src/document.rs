@@ -18,6 +18,9 @@ pub struct BoardDocument {
     pub schema: String,
     /// The clock that cycles of the Cortex-M0+ are turned into time by.
     pub clock_hz: u64,
+    /// What the board draws, where that was stated: then handshakes have an energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supply: Option<Supply>,
     /// The images that were measured.
     pub images: Vec<BuiltImage>,
     /// What a connection costs.
@@ -42,6 +45,23 @@ pub struct BoardDocument {
     pub interrupted: bool,
     /// Where it comes from.
     pub provenance: Provenance,
+}
+
+/// What a board draws while its CPU computes, as stated by whoever asked: nothing here measures it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Supply {
+    /// Milliamperes.
+    pub milliamperes: f64,
+    /// Volts.
+    pub volts: f64,
+}
+
+impl Supply {
+    /// The energy of so many nanoseconds, in microjoules.
+    pub fn energy_uj(self, nanoseconds: u64) -> f64 {
+        self.milliamperes * self.volts * nanoseconds as f64 / 1e6
+    }
 }
 
 /// An image.
@@ -88,6 +108,10 @@ pub struct BoardHandshake {
     pub application: Count,
     /// The handshake's time by the clock, with zero wait states: modelled.
     pub modelled_ns: Option<u64>,
+    /// The handshake's energy in microjoules, by that time and what the board was said to draw: modelled; absent where nothing was
+    /// said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<f64>,
     /// Of how many boots this was measured.
     pub runs: u32,
     /// Whether the counts of all of them were the same.

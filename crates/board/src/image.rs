@@ -110,6 +110,12 @@ pub struct Image {
     pub tickets: bool,
     /// BearSSL: arithmetic in words of 15 bits, not 31.
     pub words15: bool,
+    /// Mbed TLS 3.6: P-256 by p256-m, through PSA's driver.
+    #[serde(default)]
+    pub p256_m: bool,
+    /// Records of at most 4,096 bytes each way, so that buffers are smaller.
+    #[serde(default)]
+    pub small_records: bool,
 }
 
 impl Image {
@@ -125,6 +131,8 @@ impl Image {
             cache: true,
             tickets: false,
             words15: true,
+            p256_m: false,
+            small_records: false,
         }
     }
 
@@ -146,6 +154,16 @@ impl Image {
         );
         images.extend([BoardStack::MbedTls2, BoardStack::MbedTls3].map(|stack| Self { tickets: true, ..size(stack) }));
         images.push(size(BoardStack::Both));
+        images.extend(Self::smaller());
+        images
+    }
+
+    /// Images for a smaller board: smaller records in every stack, and p256-m in the one that has it.
+    pub fn smaller() -> Vec<Self> {
+        let size = |stack| Self::usual(Cpu::CortexM0, stack, Optimization::Size);
+        let stacks = [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3];
+        let mut images = stacks.map(|stack| Self { small_records: true, ..size(stack) }).to_vec();
+        images.push(Self { p256_m: true, ..size(BoardStack::MbedTls3) });
         images
     }
 
@@ -163,6 +181,8 @@ impl Image {
             (!self.cache, "no-cache"),
             (self.tickets, "tickets"),
             (!self.words15, "i31"),
+            (self.p256_m, "p256-m"),
+            (self.small_records, "small-records"),
         ];
         all.into_iter().filter_map(|(holds, name)| holds.then_some(name)).collect()
     }
@@ -197,6 +217,8 @@ impl Image {
             ("CACHE", flag(self.cache)),
             ("TICKETS", flag(self.tickets)),
             ("I15", flag(self.words15)),
+            ("P256_M", flag(self.p256_m)),
+            ("SMALL_RECORDS", flag(self.small_records)),
             ("NAME", &name),
         ];
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

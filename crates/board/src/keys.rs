@@ -1,6 +1,7 @@
 //! The keys and certificates that boards are measured with. Everybody knows them: they protect nothing. They are the same
 //! in every run, because what RSA costs depends on the key.
 
+use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
 
 /// The key of a server's certificate; self-signed, for [`NAME`](crate::NAME).
@@ -32,6 +33,15 @@ impl Key {
             Self::Rsa2048 => "rsa-2048",
             Self::P256 => "p-256",
             Self::P384 => "p-384",
+        }
+    }
+
+    /// The curve of an ECDSA key.
+    pub fn curve(self) -> Option<NamedGroup> {
+        match self {
+            Self::Rsa1024 | Self::Rsa2048 => None,
+            Self::P256 => Some(NamedGroup::SECP256R1),
+            Self::P384 => Some(NamedGroup::SECP384R1),
         }
     }
 

@@ -24,14 +24,16 @@ mod keys;
 mod line;
 mod machine;
 mod measure;
+mod offers;
 pub mod published;
 mod sizes;
 
-pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST, SUITES};
+pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST};
 pub use fault::BoardError;
 pub use image::{BoardStack, Cpu, Image, Optimization, find_firmware, require, require_compiler};
 pub use keys::Key;
 pub use line::{Board, Count, Reaction, Report, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};
-pub use measure::{Esp8266Case, Firmware, Stop, side_by_side};
+pub use measure::{Case, Esp8266Case, Firmware, Stop, side_by_side};
+pub use offers::Offers;
 pub use sizes::{Size, Sizes};

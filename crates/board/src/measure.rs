@@ -19,11 +19,31 @@ use crate::image::{BoardStack, Cpu, Image, Optimization};
 use crate::keys::Key;
 use crate::line::{Board, Report, ResponseMode, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
+use crate::offers::Offers;
 
 const CLIENT_SEED: u64 = 1;
 /// TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 and TLS_ECDHE_RSA_…: what the ESP8266 report's client would have had in common
 /// with it.
 const AES_256_GCM: [CipherSuite; 2] = [CipherSuite(0xc02c), CipherSuite(0xc030)];
+
+/// One server, and what its clients offer.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The image.
+    pub image: Image,
+    /// In an image with two stacks: which.
+    pub stack: u8,
+    /// The key of the server's certificate.
+    pub key: Key,
+    /// What clients offer.
+    pub offers: Offers,
+}
+
+impl Case {
+    fn client(&self) -> BoardClient {
+        BoardClient::offering(NAME, &self.offers, CLIENT_SEED)
+    }
+}
 
 /// Where images come from and go to.
 #[derive(Clone, Debug)]
@@ -67,24 +87,18 @@ impl Firmware {
     }
 
     /// A full handshake and a resumed one, on the Cortex-M0+ model, in `runs` boots.
-    pub fn handshakes(
-        &self,
-        image: Image,
-        stack: u8,
-        key: Key,
-        runs: u32,
-        clock_hz: u64,
-    ) -> Result<Vec<BoardHandshake>, BoardError> {
-        self.rows(image, stack, key, runs, clock_hz).map_err(|fault| fault.on(image, key))
+    pub fn handshakes(&self, case: &Case, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
+        self.rows(case, runs, clock_hz).map_err(|fault| fault.on(case.image, case.key))
     }
 
-    fn rows(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
+    fn rows(&self, case: &Case, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
+        let &Case { image, stack, key, .. } = case;
         let setup = Setup { stack, ..Setup::of(image, key) };
         let library = image.stack.libraries().get(usize::from(stack)).copied().unwrap_or(image.stack);
         let mut rows: Vec<BoardHandshake> = Vec::new();
         for _ in 0..runs {
             let mut board = self.boot(image, &setup)?;
-            let client = BoardClient::common(CLIENT_SEED);
+            let client = case.client();
             let mut session = None;
             for index in 0..if image.resumes() { 2 } else { 1 } {
                 let idle = board.mark()?;
@@ -109,13 +123,14 @@ impl Firmware {
     }
 
     /// The same full and resumed connections in QEMU.
-    pub fn witness(&self, image: Image, key: Key, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
-        self.witnesses(image, key, rows).map_err(|fault| fault.on(image, key))
+    pub fn witness(&self, case: &Case, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        self.witnesses(case, rows).map_err(|fault| fault.on(case.image, case.key))
     }
 
-    fn witnesses(&self, image: Image, key: Key, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+    fn witnesses(&self, case: &Case, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        let &Case { image, key, .. } = case;
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::of(image, key))?;
-        let client = BoardClient::common(CLIENT_SEED);
+        let client = case.client();
         let mut session = None;
         let mut witnesses = Vec::new();
         for row in rows {
@@ -136,22 +151,23 @@ impl Firmware {
     }
 
     /// `requests` requests, each on a connection of its own: new, then reusing the session of one before. In QEMU.
-    pub fn requests(&self, image: Image, key: Key, answer: ResponseMode, requests: u32) -> Result<Requests, BoardError> {
+    pub fn requests(&self, case: &Case, answer: ResponseMode, requests: u32) -> Result<Requests, BoardError> {
+        let &Case { image, key, .. } = case;
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::usual(key, answer))?;
-        let sums = new_and_reused(&mut board, &BoardClient::common(CLIENT_SEED), requests)?;
+        let sums = new_and_reused(&mut board, &case.client(), requests)?;
         let (new_instructions, reused_instructions) = (sums.new.sum(), sums.reused.sum());
         let ratio = new_instructions as f64 / reused_instructions as f64;
         Ok(Requests { image: image.to_string(), key, answer, requests, new_instructions, reused_instructions, ratio })
     }
 
-    /// What the session cache costs those who do not use it, by BearSSL's full handshake.
-    pub fn cache_cost(&self, key: Key) -> Result<CacheCost, BoardError> {
-        let with = Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size);
+    /// What the session cache costs those who do not use it, by a full handshake.
+    pub fn cache_cost(&self, case: &Case) -> Result<CacheCost, BoardError> {
+        let &Case { image: with, key, .. } = case;
         let without = Image { cache: false, ..with };
         let [with_sizes, without_sizes] = [self.build(with)?.sizes.total, self.build(without)?.sizes.total];
         let full = |image, sessions| -> Result<Completed, BoardError> {
             let mut board = self.boot(image, &Setup { sessions, ..Setup::of(image, key) })?;
-            as_asked(BoardClient::common(CLIENT_SEED).connect(&mut board, Slot(0), None)?)
+            as_asked(case.client().connect(&mut board, Slot(0), None)?)
         };
         let on = full(with, Some(8))?;
         Ok(CacheCost {
@@ -171,7 +187,8 @@ impl Firmware {
         let mut counts = Vec::new();
         for _ in 0..runs {
             let mut board = Board::start(Qemu::lx106(&path)?, &Setup::usual(case.key, case.answer))?;
-            let client = BoardClient::offering(NAME, &AES_256_GCM, &[case.group], CLIENT_SEED);
+            let client =
+                BoardClient::offering(NAME, &Offers { suites: AES_256_GCM.to_vec(), groups: vec![case.group] }, CLIENT_SEED);
             counts.push(new_and_reused(&mut board, &client, requests)?);
         }
         Ok(esp8266_row(case, requests, &counts))
@@ -322,6 +339,7 @@ fn row(image: Image, library: BoardStack, key: Key, completed: &Completed, idle:
         handshake: completed.handshake,
         application: completed.application,
         modelled_ns: cycles.map(|cycles| (cycles * 1_000_000_000 / u128::from(clock_hz)) as u64),
+        energy_uj: None,
         runs: 1,
         identical: true,
         functions: Vec::new(),

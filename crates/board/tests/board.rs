@@ -1,16 +1,16 @@
 //! Servers on the emulated Cortex-M0+, as clients of every kind meet them.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use reprise_board::document::Esp8266;
 use reprise_board::published::Measured;
 use reprise_board::{
-    Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Optimization,
-    Qemu, Report, ResponseMode, SUITES, Setup, Slot, calibration, published, side_by_side,
+    Board, BoardClient, BoardError, BoardStack, Case, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Offers,
+    Optimization, Qemu, Report, ResponseMode, Setup, Slot, calibration, published, side_by_side,
 };
 use reprise_connection::exchange::{Exchange, Reply, Silent};
-use reprise_engine::EcdhKeyShare;
 use reprise_model::Kind;
 use reprise_servers::{missing, require};
 
@@ -96,7 +96,9 @@ fn two_versions_of_mbed_tls_work_in_one_image() {
         let mut board = firmware.boot(usual(BoardStack::Both), &Setup { stack, ..setup() }).unwrap();
         let full = connect(&mut board, None);
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
-        let rows = firmware.handshakes(usual(BoardStack::Both), stack, Key::P256, 1, 133_000_000).unwrap();
+        let rows = firmware
+            .handshakes(&Case { stack, ..case(usual(BoardStack::Both), Key::P256, Offers::common()) }, 1, 133_000_000)
+            .unwrap();
         let title = ["Mbed TLS 2.28.10", "Mbed TLS 3.6.5"][usize::from(stack)];
         assert!(rows.len() == 2 && rows.iter().all(|row| row.stack == title), "{rows:?}");
     }
@@ -132,7 +134,7 @@ fn a_session_of_one_name_opens_no_other() {
     for stack in STACKS {
         let mut board = firmware.boot(usual(stack), &setup()).unwrap();
         let full = connect(&mut board, None);
-        let other = BoardClient::offering("other.example", &SUITES, EcdhKeyShare::GROUPS, 8);
+        let other = BoardClient::offering("other.example", &Offers::common(), 8);
         let completed = other.connect(&mut board, FIRST, full.session.as_ref()).unwrap();
         assert_eq!(completed.facts.kind, Kind::Full, "{}", stack.name());
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{}", stack.name());
@@ -310,6 +312,41 @@ fn one_buffer_for_both_directions_saves_its_size() {
     assert!(one.stack < 6_000 && one.stack.abs_diff(two.stack) < 100, "{} and {}", one.stack, two.stack);
 }
 
+fn case(image: Image, key: Key, offers: Offers) -> Case {
+    Case { image, stack: 0, key, offers }
+}
+
+#[test]
+fn stacks_choose_alike_only_where_clients_leave_no_choice() {
+    let Some(firmware) = firmware() else { return };
+    let chosen = |offers: fn() -> Offers| {
+        let of = |stack| {
+            let rows = firmware.handshakes(&case(usual(stack), Key::Rsa1024, offers()), 1, 133_000_000).unwrap();
+            (rows[0].cipher.clone(), rows[0].group.clone().unwrap())
+        };
+        STACKS.map(of).into_iter().collect::<BTreeSet<_>>()
+    };
+    assert!(chosen(Offers::common).len() > 1);
+    let alike = ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256".to_owned(), "secp256r1".to_owned());
+    assert_eq!(chosen(|| Offers::alike(Key::Rsa1024)), BTreeSet::from([alike]));
+}
+
+#[test]
+fn smaller_images_resume_with_smaller_buffers_or_by_p256_m() {
+    let Some(firmware) = firmware() else { return };
+    for image in Image::smaller() {
+        firmware.build(image).unwrap();
+        let rows = firmware.handshakes(&case(image, Key::P256, Offers::alike(Key::P256)), 1, 133_000_000).unwrap();
+        let kinds: Vec<Kind> = rows.iter().map(|row| row.kind).collect();
+        assert_eq!(kinds, [Kind::Full, Kind::Id], "{image}");
+        let memory = rows[0].memory;
+        let is_small = memory.connection + memory.heap_of_connection < 12_000;
+        assert_eq!(is_small, image.small_records, "{image}: {memory:?}");
+        let has_p256_m = rows[0].functions.iter().any(|function| function.name == "u288_muladd");
+        assert_eq!(has_p256_m, image.p256_m, "{image}: {:?}", rows[0].functions);
+    }
+}
+
 /// Every instruction of the difference is in one function: `accept` looks whether there is a cache.
 #[test]
 fn a_cache_that_is_off_costs_accept_a_few_instructions() {
@@ -333,7 +370,7 @@ fn a_cache_that_is_off_costs_accept_a_few_instructions() {
 fn resuming_saves_a_hundredfold_with_rsa_2048() {
     let Some(firmware) = firmware() else { return };
     for (key, least) in [(Key::Rsa2048, 100), (Key::P256, 12)] {
-        let rows = firmware.handshakes(usual(BoardStack::BearSsl), 0, key, 3, 133_000_000).unwrap();
+        let rows = firmware.handshakes(&case(usual(BoardStack::BearSsl), key, Offers::common()), 3, 133_000_000).unwrap();
         assert!(rows.iter().all(|row| row.runs == 3 && row.identical), "{rows:?}");
         let [full, resumed] = [0, 1].map(|at: usize| rows[at].handshake.instructions);
         assert!(full > least * resumed, "{}: {full} against {resumed}", key.name());
@@ -368,7 +405,7 @@ fn predictions_are_in_order_and_four_of_five_near() {
     for image in calibration::images() {
         firmware.build(image).unwrap();
         for key in calibration::KEYS {
-            rows.extend(firmware.handshakes(image, 0, key, 1, 133_000_000).unwrap());
+            rows.extend(firmware.handshakes(&case(image, key, Offers::common()), 1, 133_000_000).unwrap());
         }
     }
     let calibration = calibration::calibrate(&rows).unwrap();

@@ -129,7 +129,7 @@ fn a_pico_w_has_an_https_server_in_sixty_lines() {
     let in_sdk = |command: &mut Command| {
         run(command.env("PICO_SDK_PATH", &sdk).env("CPATH", settings.path()));
     };
-    // UF2 files are picotool's, which pico-sdk fetches where it is missing.
+    // pico-sdk makes UF2 files by picotool, which it fetches where that is missing.
     let chosen = ["-DPICO_NO_PICOTOOL=1", "-DCMAKE_BUILD_TYPE=MinSizeRel"];
     let bearssl = format!("-DREPRISE_BEARSSL={}", sources.join("bearssl").display());
     in_sdk(Command::new("cmake").arg("-S").arg(&example).arg("-B").arg(&build).args(chosen).arg(bearssl));
@@ -138,6 +138,18 @@ fn a_pico_w_has_an_https_server_in_sixty_lines() {
     assert!(elf.starts_with(b"\x7fELF"));
     for part in ["reprise_connection_step", "cyw43_arch_poll", "br_ssl_server_reset"] {
         assert!(elf.windows(part.len()).any(|bytes| bytes == part.as_bytes()), "{part}");
+    }
+    require!("elf2uf2-rs");
+    // What is copied onto the board: blocks of 512 bytes, each with the RP2040's family (github.com/microsoft/uf2).
+    let uf2 = build.join("pico_w.uf2");
+    run(Command::new("elf2uf2-rs").arg(build.join("pico_w.elf")).arg(&uf2));
+    let uf2 = std::fs::read(uf2).unwrap();
+    let word = |block: &[u8], at: usize| u32::from_le_bytes(block[at..at + 4].try_into().unwrap());
+    assert!(uf2.len() > 600_000 && uf2.len().is_multiple_of(512), "{}", uf2.len());
+    for (number, block) in uf2.chunks(512).enumerate() {
+        assert_eq!((word(block, 0), word(block, 4), word(block, 508)), (0x0a32_4655, 0x9e5d_5157, 0x0ab1_6f30));
+        assert_eq!((word(block, 20), word(block, 24)), (number as u32, (uf2.len() / 512) as u32));
+        assert_eq!(word(block, 28), 0xe48b_ff56);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The same TLS servers on emulated microcontrollers: handshakes, memory, flash, and how far the model is from a real board.
 
-use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266};
+use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Supply};
 use reprise_board::{Key, ResponseMode};
 use reprise_model::Kind;
 use reprise_model::document::cipher_of;
@@ -75,6 +75,7 @@ fn handshakes(document: &BoardDocument) -> Vec<Block> {
     let notes = vec![
         round_trips_note(document),
         format!("{booted} Milliseconds are modelled: ARM's cycles, zero wait states."),
+        document.supply.map_or_else(String::new, energy_note),
         witness_note(document),
     ];
     let title = format!("Handshakes on a Cortex-M0+ at {} MHz", document.clock_hz as f64 / 1e6);
@@ -84,7 +85,7 @@ fn handshakes(document: &BoardDocument) -> Vec<Block> {
 fn table_of_handshakes(document: &BoardDocument) -> Table {
     let full = document.handshakes.iter().filter(|row| row.kind == Kind::Full);
     let ratio = |full: u64, resumed: u64| Figure::plain(format!("{:.0}", full as f64 / resumed.max(1) as f64));
-    Rows::of(full.map(|full| (full, resumption(document, full))))
+    let rows = Rows::of(full.map(|full| (full, resumption(document, full))))
         .words("image", |(full, _)| image_and_library(document, full))
         .words("key", |(full, _)| full.key.name())
         .words("suite · group", |(full, _)| {
@@ -97,7 +98,12 @@ fn table_of_handshakes(document: &BoardDocument) -> Table {
         .figures("ratio", "", |(full, resumed)| {
             resumed.map(|resumed| ratio(full.handshake.instructions, resumed.handshake.instructions))
         })
-        .figures("request M instr", "", |(full, _)| millions(full.application.instructions))
+        .figures("request M instr", "", |(full, _)| millions(full.application.instructions));
+    if document.supply.is_none() {
+        return rows.table();
+    }
+    rows.figures("full mJ", "", |(full, _)| full.energy_uj.map(millijoules))
+        .figures("resumed mJ", "", |(_, resumed)| resumed?.energy_uj.map(millijoules))
         .table()
 }
 
@@ -144,6 +150,10 @@ fn witness_note(document: &BoardDocument) -> String {
         0 => "No second emulator has counted the same.".to_owned(),
         counts => format!("QEMU counted {counts} of these as well; its counts differ by {:.3} % at most.", worst * 100.0),
     }
+}
+
+fn energy_note(Supply { milliamperes, volts }: Supply) -> String {
+    format!("Energy is {milliamperes} mA at {volts} V, as stated, over those milliseconds; the radio is not part of it.")
 }
 
 fn memory(document: &BoardDocument) -> Vec<Block> {
@@ -298,6 +308,10 @@ fn milliseconds(nanoseconds: u64) -> Figure {
     Figure::plain(if ms < 100.0 { format!("{ms:.1}") } else { format!("{ms:.0}") })
 }
 
+fn millijoules(microjoules: f64) -> Figure {
+    Figure::plain(if microjoules < 1e5 { format!("{:.2}", microjoules / 1e3) } else { format!("{:.0}", microjoules / 1e3) })
+}
+
 fn kilobytes(bytes: impl Into<u64>) -> Figure {
     Figure::plain(format!("{:.1}", bytes.into() as f64 / 1e3))
 }
@@ -330,6 +344,7 @@ mod tests {
         BoardDocument {
             schema: BoardDocument::SCHEMA.to_owned(),
             clock_hz: 133_000_000,
+            supply: None,
             images: Vec::new(),
             handshakes: handshakes.into_iter().flatten().collect(),
             requests: Vec::new(),

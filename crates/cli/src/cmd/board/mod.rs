@@ -6,14 +6,15 @@ mod listen;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use reprise_board::document::{BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Requests, Witness};
+use reprise_board::document::{BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Requests, Supply, Witness};
 use reprise_board::published::Measured;
 use reprise_board::{
-    BoardError, BoardStack, Cpu, Esp8266Case, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stop, calibration,
-    find_firmware, published, require, require_compiler, side_by_side,
+    BoardError, BoardStack, Case, Cpu, Esp8266Case, Firmware, Image, Key, Offers, Optimization, Qemu, ResponseMode, Stop,
+    calibration, find_firmware, published, require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
 use reprise_report::Document;
+use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::ending::Ending;
 use crate::outputs::Outputs;
@@ -51,6 +52,9 @@ struct Plan {
     runs: u32,
     requests: u32,
     clock_hz: u64,
+    supply: Option<Supply>,
+    groups: Option<Vec<NamedGroup>>,
+    suites: Option<Vec<CipherSuite>>,
 }
 
 impl Plan {
@@ -62,7 +66,8 @@ impl Plan {
         } else {
             let size = [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3];
             let size = size.map(|stack| Image::usual(Cpu::CortexM0, stack, Optimization::Size));
-            size.into_iter().chain(calibration::images()).chain(published::images()).collect()
+            let smaller = if arguments.quick { Vec::new() } else { Image::smaller() };
+            size.into_iter().chain(calibration::images()).chain(published::images()).chain(smaller).collect()
         };
         images.retain(chosen);
         images.sort_unstable();
@@ -75,31 +80,63 @@ impl Plan {
             bail!("--quick skips rsa-2048, the only key in --keys: remove --quick");
         }
         let (runs, requests) = if arguments.quick { (1, 2) } else { (arguments.runs, arguments.requests) };
-        Ok(Self { images, keys, runs, requests, clock_hz: arguments.clock })
+        let groups = arguments.groups.clone().map(|list| list.0);
+        let suites = arguments.suites.clone().map(|list| list.0);
+        let supply = arguments.current.map(|milliamperes| Supply { milliamperes, volts: arguments.voltage });
+        let plan = Self { images, keys, runs, requests, clock_hz: arguments.clock, supply, groups, suites };
+        let lacking = plan.keys.iter().find_map(|&key| Some((key, plan.offers(key).lacks(key)?)));
+        match lacking {
+            Some((key, what)) => {
+                bail!("a server with the key {0} needs {what}: offer that too, or leave out {0} by --keys", key.name())
+            }
+            None => Ok(plan),
+        }
+    }
+
+    /// What clients of a server with this key offer.
+    fn offers(&self, key: Key) -> Offers {
+        let alike = Offers::alike(key);
+        let (groups, suites) = (self.groups.clone(), self.suites.clone());
+        Offers { groups: groups.unwrap_or(alike.groups), suites: suites.unwrap_or(alike.suites) }
+    }
+
+    fn case(&self, image: Image, stack: u8, key: Key) -> Case {
+        Case { image, stack, key, offers: self.offers(key) }
     }
 
     /// Each library of each image, with each key.
-    fn handshakes(&self) -> Vec<(Image, u8, Key)> {
+    fn handshakes(&self) -> Vec<Case> {
         let mut jobs = Vec::new();
         for &image in &self.images {
             let stacks = 0..image.stack.libraries().len() as u8;
-            jobs.extend(stacks.flat_map(|stack| self.keys.iter().map(move |&key| (image, stack, key))));
+            jobs.extend(stacks.flat_map(|stack| self.keys.iter().map(move |&key| self.case(image, stack, key))));
         }
         jobs
     }
 
-    fn witnesses(&self) -> Vec<(Image, Key)> {
-        let single = self.images.iter().filter(|image| image.stack != BoardStack::Both);
-        single.flat_map(|&image| self.keys.iter().map(move |&key| (image, key))).collect()
+    /// The reports' boards and clients, which chose for themselves.
+    fn reported(&self) -> Vec<Case> {
+        let mut images: Vec<Image> = calibration::images().into_iter().chain(published::images()).collect();
+        images.retain(|image| self.images.contains(image));
+        images.sort_unstable();
+        images.dedup();
+        let keys = || calibration::KEYS.into_iter().filter(|key| self.keys.contains(key));
+        let of = |image| keys().map(move |key| Case { image, stack: 0, key, offers: Offers::common() });
+        images.into_iter().flat_map(of).collect()
     }
 
-    fn requests(&self) -> Vec<(Key, ResponseMode, u32)> {
+    fn witnesses(&self) -> Vec<Case> {
+        let single = self.images.iter().filter(|image| image.stack != BoardStack::Both);
+        single.flat_map(|&image| self.keys.iter().map(move |&key| self.case(image, 0, key))).collect()
+    }
+
+    fn requests(&self) -> Vec<(Case, ResponseMode, u32)> {
         let mut counts = vec![1, self.requests];
         counts.dedup();
         let mut jobs = Vec::new();
         for &key in &self.keys {
             for answer in [ResponseMode::Fixed, ResponseMode::Http] {
-                jobs.extend(counts.iter().map(|&requests| (key, answer, requests)));
+                jobs.extend(counts.iter().map(|&requests| (self.case(bearssl(), 0, key), answer, requests)));
             }
         }
         jobs
@@ -130,23 +167,25 @@ impl Run<'_> {
         let with_xtensa = needs(Qemu::XTENSA, "qemu-system-misc") && needs("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106");
 
         let of_handshakes = self.plan.handshakes();
+        let of_reported = self.plan.reported();
         let of_witnesses = if with_arm { self.plan.witnesses() } else { Vec::new() };
         let of_requests = if with_arm && has_bearssl { self.plan.requests() } else { Vec::new() };
         let of_esp8266 = if with_xtensa && has_bearssl { Esp8266Case::all() } else { Vec::new() };
         let images = self.plan.images.len() + usize::from(!of_esp8266.is_empty());
-        let rows = of_handshakes.len() + of_witnesses.len() + of_requests.len() + of_esp8266.len();
+        let rows = of_handshakes.len() + of_reported.len() + of_witnesses.len() + of_requests.len() + of_esp8266.len();
         self.progress.plan((images + rows + usize::from(has_bearssl)) as u64);
 
         let images = self.plan.images.iter().map_while(|image| self.build(*image).transpose());
         let images: Vec<BuiltImage> = images.collect::<Result<_, _>>()?;
         let handshakes = self.handshakes(of_handshakes)?;
-        let calibration = calibration::calibrate(&handshakes);
+        let reported = self.handshakes(of_reported)?;
+        let calibration = calibration::calibrate(&reported);
         let witnesses = self.witnesses(of_witnesses, &handshakes)?;
         let requests = self.requests(of_requests)?;
         let cache = if has_bearssl { self.cache()? } else { None };
         let esp8266 = self.esp8266(of_esp8266)?;
         let published = published::published(&Measured {
-            handshakes: &handshakes,
+            handshakes: &reported,
             calibration: calibration.as_ref(),
             cache: cache.as_ref(),
             esp8266: esp8266.as_ref(),
@@ -154,6 +193,7 @@ impl Run<'_> {
         Ok(BoardDocument {
             schema: BoardDocument::SCHEMA.to_owned(),
             clock_hz: self.plan.clock_hz,
+            supply: self.plan.supply,
             images,
             calibration,
             witnesses,
@@ -168,34 +208,35 @@ impl Run<'_> {
         })
     }
 
-    fn handshakes(&self, jobs: Vec<(Image, u8, Key)>) -> Result<Vec<BoardHandshake>, BoardError> {
-        let Plan { runs, clock_hz, .. } = *self.plan;
-        let name = |&(image, _, key): &(Image, u8, Key)| format!("{image}, {}", key.name());
-        let rows =
-            self.rows(jobs, name, |&(image, stack, key)| self.firmware.handshakes(image, stack, key, runs, clock_hz))?;
-        Ok(rows.into_iter().flatten().collect())
+    fn handshakes(&self, jobs: Vec<Case>) -> Result<Vec<BoardHandshake>, BoardError> {
+        let Plan { runs, clock_hz, supply, .. } = *self.plan;
+        let rows = self.rows(jobs, name, |case| self.firmware.handshakes(case, runs, clock_hz))?;
+        let mut rows: Vec<BoardHandshake> = rows.into_iter().flatten().collect();
+        for row in &mut rows {
+            row.energy_uj = supply.zip(row.modelled_ns).map(|(supply, taken)| supply.energy_uj(taken));
+        }
+        Ok(rows)
     }
 
-    fn witnesses(&self, jobs: Vec<(Image, Key)>, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
-        let name = |&(image, key): &(Image, Key)| format!("{image}, {}, in QEMU", key.name());
-        let witnesses = self.rows(jobs, name, |&(image, key)| {
-            let name = image.to_string();
+    fn witnesses(&self, jobs: Vec<Case>, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        let in_qemu = |case: &Case| format!("{}, in QEMU", name(case));
+        let witnesses = self.rows(jobs, in_qemu, |case| {
+            let image = case.image.to_string();
             let of_it: Vec<BoardHandshake> =
-                rows.iter().filter(|row| row.image == name && row.key == key).cloned().collect();
-            self.firmware.witness(image, key, &of_it)
+                rows.iter().filter(|row| row.image == image && row.key == case.key).cloned().collect();
+            self.firmware.witness(case, &of_it)
         })?;
         Ok(witnesses.into_iter().flatten().collect())
     }
 
-    fn requests(&self, jobs: Vec<(Key, ResponseMode, u32)>) -> Result<Vec<Requests>, BoardError> {
-        let image = bearssl();
-        let name =
-            |&(key, _, count): &(Key, ResponseMode, u32)| format!("{image}, {}, requests: {count}, in QEMU", key.name());
-        self.rows(jobs, name, |&(key, answer, count)| self.firmware.requests(image, key, answer, count))
+    fn requests(&self, jobs: Vec<(Case, ResponseMode, u32)>) -> Result<Vec<Requests>, BoardError> {
+        let name = |(case, _, count): &(Case, ResponseMode, u32)| format!("{}, requests: {count}, in QEMU", name(case));
+        self.rows(jobs, name, |(case, answer, count)| self.firmware.requests(case, *answer, *count))
     }
 
     fn cache(&self) -> Result<Option<CacheCost>, BoardError> {
-        let cost = || self.firmware.cache_cost(Key::P256);
+        let case = Case { image: bearssl(), stack: 0, key: Key::P256, offers: Offers::common() };
+        let cost = || self.firmware.cache_cost(&case);
         self.unless_stopped(|| self.progress.step("with and without session cache", cost))
     }
 
@@ -233,6 +274,11 @@ impl Run<'_> {
             result => result.map(Some),
         }
     }
+}
+
+/// As the progress calls it.
+fn name(case: &Case) -> String {
+    format!("{}, {}", case.image, case.key.name())
 }
 
 /// The image whose requests and session cache are measured too.
