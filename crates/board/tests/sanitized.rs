@@ -11,19 +11,26 @@ use reprise_servers::{missing, require};
 
 const LIBRARIES: [&str; 3] = ["bearssl", "mbedtls2", "mbedtls3"];
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Tests share the images: one builds at a time.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// The server with this library, built with these settings; `None`, and said so, where a program is missing.
 fn build(library: &str, sanitizers: &str, settings: &[&str]) -> Option<PathBuf> {
     if let Some(not_run) = ["make", "cc", "apt-get", "openssl"].into_iter().find_map(missing) {
         not_run.announce();
         return None;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let run = |command: &mut Command| {
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    // Tests share the images: one builds at a time.
-    static BUILDING: Mutex<()> = Mutex::new(());
+    let root = root();
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     run(Command::new(root.join("firmware/sources/fetch.sh")).arg(root.join("target/firmware/sources")).arg(library));
     let name = format!("posix-{library}-{}", sanitizers.replace(',', "-"));
@@ -65,6 +72,22 @@ fn every_library_serves_under_sanitizers() {
             client(&server.address, &["-reconnect"], b"Q\n");
             assert_eq!(server.finish(), "0 hits, 0 misses", "{library} with tickets");
         }
+    }
+}
+
+/// Those that came before the handshake, in pieces, and in its middle: `make fuzz-tls` goes on from there.
+#[test]
+fn malformed_messages_of_clients_harm_no_library() {
+    for library in LIBRARIES {
+        let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };
+        if build(library, "address,undefined", &[tickets]).is_none() {
+            return;
+        }
+        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut make = Command::new("make");
+        make.arg("-C").arg(root().join("firmware")).args(["-j2", "check-tls"]).arg(format!("STACK={library}"));
+        let said = run(&mut make);
+        assert!(said.lines().any(|line| line.ends_with(": 2000 inputs")), "{library}: {said}");
     }
 }
 
