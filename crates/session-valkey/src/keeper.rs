@@ -92,6 +92,7 @@ impl Keeper {
 
     async fn pause(&mut self) {
         self.shared.journal.retried();
+        self.ratchet();
         tokio::time::sleep(self.backoff.pause()).await;
     }
 
@@ -202,50 +203,94 @@ impl Keeper {
     async fn look(&self, connection: &mut Connection) {
         self.identify(connection).await;
         for _ in 0..MOST_LOOKS {
-            if self.look_once(connection).await.unwrap_or(true) {
-                break;
+            match self.look_once(connection).await {
+                Some(true) => break,
+                Some(false) => {}
+                None => {
+                    self.ratchet();
+                    break;
+                }
             }
         }
+        self.measure();
+    }
+
+    fn measure(&self) {
         if let Some(now) = self.clock.current_time() {
             self.shared.metrics.ring(RingState::of(&self.shared.ring.load(now), now));
         }
     }
 
+    /// Makes the next key when it is due and no ring can be seen: the same that all other nodes make which see none.
+    fn ratchet(&self) {
+        let Some(now) = self.clock.current_time() else { return };
+        let next = self.shared.ring.load(now).ratcheted(&self.rotation, now);
+        let Some(next) = next else { return };
+        let version = next.version();
+        if self.shared.ring.replace(next) {
+            tracing::warn!(version, "no ring can be read: the next ticket key follows from the last ring that was");
+            self.measure();
+        }
+    }
+
+    /// Whether others publish rings in this store that are sealed under another key, and cannot be read here.
+    async fn look_for_others(&self, connection: &mut Connection) -> Option<()> {
+        let asked = redis::cmd("GET").arg(self.shared.publisher_key()).query_async::<Option<Vec<u8>>>(connection).await;
+        let publisher = self.shared.note(StoreOperation::Ring, "GET", asked)?;
+        // What is no such name was garbled.
+        let publisher = publisher.filter(|name| name.len() == 16 && name.iter().all(u8::is_ascii_hexdigit));
+        let is_another = |publisher: Vec<u8>| self.keys.ids().all(|id| id.as_bytes() != publisher);
+        self.shared.journal.other_keys(publisher.is_some_and(is_another));
+        Some(())
+    }
+
     /// Whether it need not be done again. `None`: the store refuses something.
     async fn look_once(&self, connection: &mut Connection) -> Option<bool> {
         const RING: StoreOperation = StoreOperation::Ring;
-        let key = self.shared.ring_key();
-        let found = redis::cmd("GET").arg(&key).query_async(connection).await;
-        let found: Option<Vec<u8>> = self.shared.note(RING, "GET", found)?;
+        let mut found = Vec::new();
+        for id in self.keys.ids() {
+            let ring = redis::cmd("GET").arg(self.shared.ring_key(&id)).query_async::<Option<Vec<u8>>>(connection).await;
+            found.push(self.shared.note(RING, "GET", ring)?);
+        }
+        self.look_for_others(connection).await?;
         let time = redis::cmd("TIME").query_async(connection).await;
         let (seconds, _micros): (u64, u64) = self.shared.note(RING, "TIME", time)?;
         let Some(now) = self.clock.current_time() else { return Some(true) };
         let clocks = Clocks { own: now, store: UnixTime::since_unix_epoch(Duration::from_secs(seconds)) };
         let current = self.shared.ring.load(now);
-        let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, clocks, &SystemRandom);
+        let next = next_step(&current, &found, &self.rotation, &self.keys, clocks, &SystemRandom);
         let ring = match next {
             Ok(RingAction::Use(ring)) => ring,
-            Ok(RingAction::Publish { ring, sealed }) => {
+            Ok(RingAction::Publish { ring, sealed, repairs }) => {
+                let id = self.keys.ids().next().unwrap_or_default();
+                let key = self.shared.ring_key(&id);
                 let end = ring.keys().map(|key| key.times().decrypt_until.as_secs()).max().unwrap_or(0);
                 let seconds = end.saturating_sub(now.as_secs()).clamp(1, LONGEST_KEPT.as_secs());
                 let mut script = self.compare_and_set.key(&key);
-                script.arg(found.unwrap_or_default()).arg(sealed).arg(seconds);
+                script.arg(found.into_iter().next().flatten().unwrap_or_default()).arg(sealed).arg(seconds);
                 let is_set = script.invoke_async::<i64>(connection).await;
                 if self.shared.note(RING, "EVALSHA", is_set)? == 0 {
                     // Another node was first.
                     return Some(false);
                 }
+                if let Some(error) = repairs {
+                    tracing::warn!(%error, "the store garbled the ring: this node's took its place");
+                }
+                let publisher = self.shared.publisher_key();
+                let told =
+                    redis::cmd("SET").arg(publisher).arg(id).arg("EX").arg(seconds).query_async::<()>(connection).await;
+                self.shared.note(RING, "SET", told)?;
                 ring
             }
-            // Another fleet's, or altered: the last good ring stays.
             Ok(_) => return Some(true),
             Err(error) => {
-                self.shared.journal.failed(format!("the ring in the store is not used: {error}"));
+                self.shared.journal.failed(format!("no ticket key can be made: {error}"));
                 return Some(true);
             }
         };
         let version = ring.version();
-        if version != current.version() && self.shared.ring.replace(ring) {
+        // One of the same version may have another chain, of a node that was away.
+        if self.shared.ring.replace(ring) && version != current.version() {
             tracing::info!(version, "a new ring of ticket keys is in use");
         }
         Some(true)

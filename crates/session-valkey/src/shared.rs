@@ -176,7 +176,13 @@ impl Shared {
         [self.user.prefix.as_bytes(), b":probe"].concat()
     }
 
-    pub(crate) fn ring_key(&self) -> Vec<u8> {
+    /// Where the ring is that is sealed under the key with this identity.
+    pub(crate) fn ring_key(&self, id: &str) -> Vec<u8> {
+        [self.user.prefix.as_bytes(), b":ring:", id.as_bytes()].concat()
+    }
+
+    /// Where it stands whose ring was published last.
+    pub(crate) fn publisher_key(&self) -> Vec<u8> {
         [self.user.prefix.as_bytes(), b":ring"].concat()
     }
 

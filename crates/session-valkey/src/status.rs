@@ -18,6 +18,9 @@ pub struct StoreStatus {
     pub is_asked: bool,
     /// What the store refuses now.
     pub refusals: Vec<Refusal>,
+    /// Whether other nodes seal their rings in this store under another key-encryption key: this node shares no session with them, and
+    /// one of both has the wrong key.
+    pub has_other_keys: bool,
     /// What failed last, and when; it may be over long since.
     pub last_error: Option<(SystemTime, String)>,
     /// How many pauses were made because the store failed.
@@ -31,7 +34,12 @@ pub struct StoreStatus {
 impl StoreStatus {
     /// Whether all is well: sessions are issued and shared.
     pub fn is_healthy(&self) -> bool {
-        self.is_connected && self.is_asked && self.refusals.is_empty() && self.ring.version > 0 && self.ring.since.is_some()
+        self.is_connected
+            && self.is_asked
+            && self.refusals.is_empty()
+            && !self.has_other_keys
+            && self.ring.version > 0
+            && self.ring.since.is_some()
     }
 }
 
@@ -45,6 +53,9 @@ impl fmt::Display for StoreStatus {
         writeln!(f, "store: {connection}")?;
         for refusal in &self.refusals {
             writeln!(f, "refused: {refusal}")?;
+        }
+        if self.has_other_keys {
+            writeln!(f, "keys: other nodes have another key-encryption key")?;
         }
         if let Some((when, error)) = &self.last_error {
             let ago = when.elapsed().unwrap_or_default().as_secs();
@@ -66,6 +77,7 @@ impl fmt::Display for StoreStatus {
 pub(crate) struct Journal {
     metrics: Arc<dyn Metrics>,
     is_connected: AtomicBool,
+    has_other_keys: AtomicBool,
     retries: AtomicU64,
     refusals: Mutex<BTreeMap<&'static str, Refusal>>,
     last_error: Mutex<Option<(SystemTime, String)>>,
@@ -74,11 +86,25 @@ pub(crate) struct Journal {
 impl Journal {
     pub(crate) fn new(metrics: Arc<dyn Metrics>) -> Self {
         let (refusals, last_error) = Default::default();
-        Self { metrics, is_connected: AtomicBool::new(false), retries: AtomicU64::new(0), refusals, last_error }
+        let [is_connected, has_other_keys] = [false, false].map(AtomicBool::new);
+        Self { metrics, is_connected, has_other_keys, retries: AtomicU64::new(0), refusals, last_error }
     }
 
     pub(crate) fn is_connected(&self) -> bool {
         self.is_connected.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_other_keys(&self) -> bool {
+        self.has_other_keys.load(Ordering::Relaxed)
+    }
+
+    /// Rings of others cannot be read, or there are none of others.
+    pub(crate) fn other_keys(&self, there_are: bool) {
+        if self.has_other_keys.swap(there_are, Ordering::Relaxed) != there_are && there_are {
+            tracing::error!(
+                "another node's ring in the session store is sealed under another key-encryption key: no session is shared with it"
+            );
+        }
     }
 
     pub(crate) fn retries(&self) -> u64 {

@@ -94,6 +94,7 @@ impl Valkey {
             is_connected: journal.is_connected(),
             is_asked: !self.shared.is_paused(),
             refusals: journal.refusals(),
+            has_other_keys: journal.has_other_keys(),
             last_error: journal.last_error(),
             retries: journal.retries(),
             ring,

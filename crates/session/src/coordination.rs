@@ -1,5 +1,6 @@
 //! How nodes agree on a ring in a store that can compare and set: each looks, now and then, and does what [`next_step`] says.
-//! Whichever node comes first when the next key is due publishes it; all others find it there.
+//! Whichever node comes first when the next key is due publishes it; all others find it there. A node that cannot look goes on by
+//! [`KeyRing::ratcheted`], and all that cannot make the same keys.
 
 use rustls_pki_types::UnixTime;
 
@@ -16,25 +17,15 @@ use crate::sealed_ring::{KeyEncryptionKeys, SealedRingError};
 pub enum RingAction {
     /// Use it.
     Use(KeyRing),
-    /// Put this one in its place, if what was found is still there, and only then use it.
+    /// Put this one under the first of [`KeyEncryptionKeys::ids`], if what was found there still is, and only then use it.
     Publish {
         /// The ring.
         ring: KeyRing,
         /// The same, sealed.
         sealed: Vec<u8>,
+        /// What was wrong with what stood there, where it was no ring: the store garbled it.
+        repairs: Option<SealedRingError>,
     },
-}
-
-/// Why a node goes on with the ring that it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CoordinationError {
-    /// What the store holds is no ring of this fleet. It is left there: the node at fault may be this one.
-    #[error(transparent)]
-    Sealed(#[from] SealedRingError),
-    /// A key could not be made.
-    #[error(transparent)]
-    Key(#[from] KeyError),
 }
 
 /// A ring to begin with until the store has been seen: whatever is there takes its place.
@@ -45,40 +36,55 @@ pub fn provisional(rotation: &Rotation, now: UnixTime, random: &dyn Random) -> R
     Ok(KeyRing::generate(rotation, now, random)?.at_version(0))
 }
 
-/// Decides what to do with `found`, the sealed ring in the store, having `current`.
+/// Decides what to do with `found`, the sealed rings in the store under each of [`KeyEncryptionKeys::ids`], having `current`.
 ///
-/// A store that lost the ring, or came back with an older one, gets the current one: nothing is lost, and no key comes back
-/// that is gone. Each node sees to it that there is a key for its own clock. The store's clock can do nothing but keep a key
+/// A store that lost the ring, garbled it, or came back with an older one, gets the current one: nothing is lost, and no key comes
+/// back that is gone. Keys that this node made while it could not look, and that the ring in the store has not, are added. Each node
+/// sees to it that there is a key for its own clock. The store's clock can do nothing but keep a key
 /// that is over by the node's: a node whose clock is ahead must not take away what others use.
 ///
 /// # Errors
-/// [`CoordinationError`].
+/// A key cannot be made: [`KeyError::Random`].
 pub fn next_step(
     current: &KeyRing,
-    found: Option<&[u8]>,
+    found: &[Option<Vec<u8>>],
     rotation: &Rotation,
     keys: &KeyEncryptionKeys,
     clocks: Clocks,
     random: &dyn Random,
-) -> Result<RingAction, CoordinationError> {
-    let stored = found.map(|sealed| KeyRing::open(keys, sealed)).transpose()?;
-    let (base, must_publish) = match stored {
-        Some(stored) if stored.version() >= current.version() => (stored, false),
-        _ => (current.clone().at_version(current.version().max(1)), true),
+) -> Result<RingAction, KeyError> {
+    let opened = found.iter().map(|sealed| sealed.as_ref().map(|sealed| KeyRing::open(keys, sealed)));
+    let opened: Vec<_> = opened.map(Option::transpose).collect();
+    let repairs = opened.first().and_then(|first| first.as_ref().err().copied());
+    let first_version = opened.first().and_then(|first| first.as_ref().ok()?.as_ref().map(KeyRing::version));
+    // Of those that several keys seal while they are being replaced, the newest.
+    let stored = opened.into_iter().filter_map(Result::ok).flatten().max_by_key(KeyRing::version);
+    let version = current.version().max(1);
+    let (base, is_joined) = match stored {
+        // What a node made for itself before it saw any ring is nobody else's.
+        Some(stored) if current.version() == 0 => (stored, false),
+        // The others went on while this node was away: theirs counts, however often this node made a key.
+        Some(stored)
+            if stored.version() >= version || current.is_ratcheted() && stored.encryption_key(clocks.own).is_some() =>
+        {
+            let newest = stored.version().max(version);
+            stored.at_version(newest).joined(current, rotation, clocks)?
+        }
+        Some(stored) => current.clone().joined(&stored, rotation, clocks)?,
+        None => (current.clone().at_version(version), false),
     };
+    let must_publish = is_joined || first_version != Some(base.version());
     // A node whose clock is that far behind would add what all others take away again: it goes without.
     let is_behind = rotation.times(clocks.own).decrypt_until <= clocks.store && base.encryption_key(clocks.store).is_some();
     let next = if is_behind { None } else { base.rotated_by(rotation, clocks, random)? };
     match next {
-        Some(ring) => publish(ring, keys, random),
-        None if must_publish => publish(base, keys, random),
-        None => Ok(RingAction::Use(base)),
+        None if !must_publish => Ok(RingAction::Use(base)),
+        next => {
+            let ring = next.unwrap_or(base).refreshed(random)?;
+            let sealed = ring.seal(keys, random)?;
+            Ok(RingAction::Publish { ring, sealed, repairs })
+        }
     }
-}
-
-fn publish(ring: KeyRing, keys: &KeyEncryptionKeys, random: &dyn Random) -> Result<RingAction, CoordinationError> {
-    let sealed = ring.seal(keys, random)?;
-    Ok(RingAction::Publish { ring, sealed })
 }
 
 #[cfg(test)]
@@ -150,10 +156,10 @@ mod tests {
             let node = &mut self.nodes[index];
             let Some((expected, ring, sealed)) = node.pending.take() else {
                 let current = node.handle.load(at(self.now));
-                let found = self.store.as_deref();
+                let found = std::slice::from_ref(&self.store);
                 match next_step(&current, found, &self.rotation, &self.keys, clocks, &SystemRandom).unwrap() {
                     RingAction::Use(ring) => assert!(node.handle.replace(ring)),
-                    RingAction::Publish { ring, sealed } => node.pending = Some((self.store.clone(), ring, sealed)),
+                    RingAction::Publish { ring, sealed, .. } => node.pending = Some((self.store.clone(), ring, sealed)),
                 }
                 return;
             };
@@ -270,12 +276,40 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_another_fleet_is_left_alone() {
+    fn a_garbled_ring_is_repaired_and_one_of_other_keys_has_another_name() {
         let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
-        let current = provisional(&rotation, at(0), &SystemRandom).unwrap();
-        let theirs = current.seal(&keys(), &SystemRandom).unwrap();
+        let (ours, theirs) = (keys(), keys());
+        let current = provisional(&rotation, at(0), &SystemRandom).unwrap().at_version(7);
         let clocks = Clocks { own: at(0), store: at(0) };
-        let step = next_step(&current, Some(&theirs), &rotation, &keys(), clocks, &SystemRandom);
-        assert_eq!(step.unwrap_err(), CoordinationError::Sealed(SealedRingError::Altered));
+        let mut sealed = current.seal(&ours, &SystemRandom).unwrap();
+        let garbled = [b"nonsense".to_vec(), Vec::new(), sealed[..90].to_vec(), {
+            sealed[60] ^= 1;
+            sealed
+        }];
+        for found in garbled {
+            let step = next_step(&current, &[Some(found)], &rotation, &ours, clocks, &SystemRandom).unwrap();
+            let RingAction::Publish { ring, repairs, .. } = step else { panic!("{step:?}") };
+            assert!(ring.version() == 7 && repairs.is_some());
+        }
+        assert_ne!(ours.ids().next(), theirs.ids().next());
+    }
+
+    #[test]
+    fn while_keys_are_replaced_the_newest_ring_counts_and_moves() {
+        let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
+        let [old, new] = [7, 8].map(|byte: u8| {
+            let mut key = [byte; 32];
+            key.iter_mut().enumerate().for_each(|(at, byte)| *byte ^= at as u8);
+            key
+        });
+        let both = KeyEncryptionKeys::new([&new[..], &old[..]]).unwrap();
+        let ring = provisional(&rotation, at(0), &SystemRandom).unwrap().at_version(3);
+        let sealed = ring.seal(&KeyEncryptionKeys::new([&old[..]]).unwrap(), &SystemRandom).unwrap();
+        let own = provisional(&rotation, at(0), &SystemRandom).unwrap();
+        let clocks = Clocks { own: at(0), store: at(0) };
+        let step = next_step(&own, &[None, Some(sealed)], &rotation, &both, clocks, &SystemRandom).unwrap();
+        let RingAction::Publish { ring: moved, sealed, repairs: None } = step else { panic!("{step:?}") };
+        assert_eq!(moved.keys().next().unwrap().name(), ring.keys().next().unwrap().name());
+        assert!(KeyRing::open(&KeyEncryptionKeys::new([&new[..]]).unwrap(), &sealed).is_ok());
     }
 }

@@ -48,6 +48,7 @@
 //! leave a process sealed. A session is resumed only under the policy that it was made under, within its lifetime and
 //! within that of its chain. Whoever has a ring key can decrypt TLS 1.2 sessions that were sealed under it: keep lifetimes short.
 
+mod chain;
 pub mod coordination;
 mod deriving_key;
 mod hello;

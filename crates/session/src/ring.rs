@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use rustls_pki_types::UnixTime;
 
+use crate::chain::Chain;
 use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
 use crate::random::Random;
 use crate::refused::Refused;
@@ -13,6 +14,10 @@ use crate::rotation::{Rotation, after};
 pub struct KeyRing {
     version: u64,
     keys: Vec<Arc<TicketKey>>,
+    /// Where the next key comes from, if rotation made these.
+    chain: Option<Arc<Chain>>,
+    /// Whether the last key came without randomness.
+    is_ratcheted: bool,
 }
 
 impl KeyRing {
@@ -20,6 +25,8 @@ impl KeyRing {
     pub const MAX_KEYS: usize = 64;
     /// How many of them rotation leaves. It needs three; more are there only while clocks disagree.
     const MOST_KEPT: usize = 16;
+    /// Periods that a node which was away makes up for: at two an hour, half a year.
+    const MOST_STEPS: u64 = 10_000;
 
     /// A ring of these keys, in any order. Its version is 1.
     ///
@@ -41,8 +48,16 @@ impl KeyRing {
         let twice = names.windows(2).find_map(|pair| (pair.first() == pair.last()).then(|| pair.first().copied())?);
         match twice {
             Some(name) => Err(KeyError::Twice(name)),
-            None => Ok(Self { version, keys }),
+            None => Ok(Self { version, keys, chain: None, is_ratcheted: false }),
         }
+    }
+
+    pub(crate) fn with_chain(self, chain: Chain) -> Self {
+        Self { chain: Some(Arc::new(chain)), ..self }
+    }
+
+    pub(crate) fn chain(&self) -> Option<&Chain> {
+        self.chain.as_deref()
     }
 
     pub(crate) fn shared_keys(&self) -> &[Arc<TicketKey>] {
@@ -58,7 +73,8 @@ impl KeyRing {
     /// # Errors
     /// [`KeyError::Random`].
     pub fn generate(rotation: &Rotation, now: UnixTime, random: &dyn Random) -> Result<Self, KeyError> {
-        Self::new([TicketKey::generate(rotation.times(now), random)?])
+        let (key, chain) = Chain::begin(after(now, Duration::ZERO), random)?.step(rotation)?;
+        Ok(Self::new([key])?.with_chain(chain))
     }
 
     /// Counts the rings that followed one another: of two, the higher is the newer.
@@ -118,17 +134,90 @@ impl KeyRing {
             return Ok(None);
         }
         let mut keys: Vec<_> = self.keys.iter().filter(|key| !is_over(key)).cloned().collect();
+        let mut chain = self.chain.clone();
         if is_short {
-            keys.push(Arc::new(TicketKey::generate(rotation.times(covered), random)?));
+            let fits = chain.filter(|chain| chain.begins() == covered);
+            // After a gap, or a clock that leapt, nothing is lost by new randomness.
+            let begun = fits.map_or_else(|| Chain::begin(covered, random).map(Arc::new), Ok)?;
+            let (key, next) = begun.step(rotation)?;
+            keys.push(Arc::new(key));
+            chain = Some(Arc::new(next.mixed(random)?));
         }
+        Self::nearest(&mut keys, clocks, rotation);
+        Ok(Some(Self { chain, ..Self::with_version(self.version.saturating_add(1), keys)? }))
+    }
+
+    /// What follows at `now` for a node that cannot ask the others: the keys that each of them would make, without randomness. Keys that
+    /// are over are gone, and so is the secret that they came from. `None` while this ring will do, or if the clock is before the
+    /// chain or too far behind it.
+    pub fn ratcheted(&self, rotation: &Rotation, now: UnixTime) -> Option<Self> {
+        let enough = after(now, rotation.ahead());
+        let mut next = Chain::from_parts(self.chain()?.secret(), self.chain()?.begins());
+        let missed = enough.as_secs().checked_sub(next.begins().as_secs())? / rotation.period().as_secs().max(1);
+        if missed > Self::MOST_STEPS {
+            return None;
+        }
+        let mut keys = self.keys.clone();
+        while next.begins() <= enough {
+            let (key, following) = next.step(rotation).ok()?;
+            keys.push(Arc::new(key));
+            next = following;
+        }
+        keys.retain(|key| now < key.times().decrypt_until);
+        Self::nearest(&mut keys, Clocks { own: now, store: now }, rotation);
+        let ring = Self::with_version(self.version.saturating_add(1), keys).ok()?.with_chain(next);
+        Some(Self { is_ratcheted: true, ..ring })
+    }
+
+    /// The same with fresh randomness for the keys to come, if the last came without.
+    pub(crate) fn refreshed(self, random: &dyn Random) -> Result<Self, KeyError> {
+        match self.chain().filter(|_| self.is_ratcheted) {
+            Some(chain) => {
+                let chain = Some(Arc::new(chain.mixed(random)?));
+                Ok(Self { chain, is_ratcheted: false, ..self })
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// The same with the keys that a node made or had apart from the others, as far as there is room, and whether there were any. They
+    /// decrypt what was encrypted until now, and encrypt nothing more: nodes that are away do not know them.
+    pub(crate) fn joined(mut self, other: &Self, rotation: &Rotation, clocks: Clocks) -> Result<(Self, bool), KeyError> {
+        let later = clocks.own.max(clocks.store);
+        let room = Self::MOST_KEPT.saturating_sub(self.keys.len());
+        let is_missing = |key: &&Arc<TicketKey>| !self.keys.iter().any(|own| own.name() == key.name());
+        let retired = other.keys.iter().filter(is_missing).filter_map(|key| {
+            let KeyTimes { not_before, encrypt_until, decrypt_until } = key.times();
+            let encrypt_until = encrypt_until.min(later);
+            let times = KeyTimes {
+                not_before,
+                encrypt_until,
+                decrypt_until: decrypt_until.min(after(encrypt_until, rotation.lifetime())),
+            };
+            let is_used = not_before < encrypt_until && later < times.decrypt_until;
+            is_used.then(|| TicketKey::new(key.name(), key.material(), times).map(Arc::new))
+        });
+        let retired = retired.take(room).collect::<Result<Vec<_>, _>>()?;
+        let is_changed = !retired.is_empty();
+        self.keys.extend(retired);
+        self.keys.sort_by_key(|key| key.times().not_before);
+        self.version = self.version.saturating_add(u64::from(is_changed));
+        Ok((self, is_changed))
+    }
+
+    /// Whether its last key came without randomness.
+    pub(crate) fn is_ratcheted(&self) -> bool {
+        self.is_ratcheted
+    }
+
+    /// Clocks have leapt, again and again: those keys stay whose time is nearest by either clock.
+    fn nearest(keys: &mut Vec<Arc<TicketKey>>, clocks: Clocks, rotation: &Rotation) {
         if keys.len() > Self::MOST_KEPT {
-            // Clocks have leapt, again and again: those keys stay whose time is nearest by either clock.
             let distance = |key: &Arc<TicketKey>| clocks.distance(key.times(), rotation.ahead());
             keys.sort_by_key(|key| (distance(key), key.times().not_before));
             keys.truncate(Self::MOST_KEPT);
             keys.sort_by_key(|key| key.times().not_before);
         }
-        Self::with_version(self.version.saturating_add(1), keys).map(Some)
     }
 
     /// Until when there is a key to encrypt with, from `now` on without a gap; `now` if there is none. A key that begins

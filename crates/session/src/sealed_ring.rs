@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! 0       8         16      48
-//! +-------+---------+-------+-------------------+-----+
-//! | magic | version | salt  | AES-256-GCM: keys | tag |
-//! +-------+---------+-------+-------------------+-----+
+//! +-------+---------+-------+-------------------------------+-----+
+//! | magic | version | salt  | AES-256-GCM: chain, then keys | tag |
+//! +-------+---------+-------+-------------------------------+-----+
+//! the chain: secret (32)  when its next key begins (8); zeros without one
 //! a key:  name (16)  length (1)  material  not before (8)  encrypt until (8)  decrypt until (8)
 //! ```
 
@@ -12,24 +13,28 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::hmac;
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
+use crate::chain::Chain;
 use crate::deriving_key::DerivingKey;
 use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
 use crate::random::Random;
 use crate::ring::KeyRing;
 
-const MAGIC: &[u8; 8] = b"reprise1";
+const MAGIC: &[u8; 8] = b"reprise2";
 const LABEL: &[u8] = b"reprise-session ring 1";
 const SALT_LEN: usize = 32;
 const HEADER_LEN: usize = MAGIC.len() + 8 + SALT_LEN;
 
 /// The keys that seal rings: they do not live where the ring does. The first one seals, all of them open, so that they can
 /// be replaced node by node. [`KeyEncryptionKeys::from_file`] and [`KeyEncryptionKeys::from_env`] read them.
-pub struct KeyEncryptionKeys(Vec<DerivingKey>);
+pub struct KeyEncryptionKeys(Vec<(DerivingKey, [u8; KeyEncryptionKeys::ID_LEN])>);
 
 impl KeyEncryptionKeys {
+    const ID_LEN: usize = 8;
+
     /// Keys of 32 bytes each from a source of randomness.
     ///
     /// # Errors
@@ -37,7 +42,7 @@ impl KeyEncryptionKeys {
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Result<Self, KeyError> {
         let derive = |key: &[u8]| match key.len() {
             32 if key.chunks(16).all(|half| half.windows(2).any(|pair| pair.first() != pair.last())) => {
-                Ok(DerivingKey::new(LABEL, key))
+                Ok((DerivingKey::new(LABEL, key), id_of(key)))
             }
             32 => Err(KeyError::SealingNotRandom),
             length => Err(KeyError::SealingLength(length)),
@@ -45,6 +50,19 @@ impl KeyEncryptionKeys {
         let keys = keys.into_iter().map(derive).collect::<Result<Vec<_>, _>>()?;
         if keys.is_empty() { Err(KeyError::None) } else { Ok(Self(keys)) }
     }
+
+    /// What tells each key from others without revealing anything of it, in hexadecimal, in their order: the names that rings sealed
+    /// under them have in a store. Nodes with other keys do not meet there.
+    pub fn ids(&self) -> impl Iterator<Item = String> + '_ {
+        self.0.iter().map(|(_, id)| id.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+fn id_of(key: &[u8]) -> [u8; KeyEncryptionKeys::ID_LEN] {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), b"reprise-session ring id 1");
+    let mut id = [0; KeyEncryptionKeys::ID_LEN];
+    id.iter_mut().zip(tag.as_ref()).for_each(|(to, from)| *to = *from);
+    id
 }
 
 impl fmt::Debug for KeyEncryptionKeys {
@@ -58,7 +76,7 @@ impl fmt::Debug for KeyEncryptionKeys {
 #[non_exhaustive]
 pub enum SealedRingError {
     /// They do not begin as a ring of this version does.
-    #[error("this is no sealed ring of version 1")]
+    #[error("this is no sealed ring of version 2")]
     NoRing,
     /// Altered, or sealed under another key-encryption key.
     #[error("the ring was altered, or sealed under another key-encryption key")]
@@ -82,11 +100,12 @@ impl KeyRing {
         sealed.extend_from_slice(&salt);
         let header = sealed.clone();
         // As long as it can become: a secret must not stay behind in a buffer that grew.
-        let mut plain = Zeroizing::new(Vec::with_capacity(self.keys().count().saturating_mul(128)));
+        let mut plain = Zeroizing::new(Vec::with_capacity(self.keys().count().saturating_mul(128).saturating_add(64)));
+        encode_chain(self.chain(), &mut plain);
         self.keys().for_each(|key| encode(key, &mut plain));
         sealed.reserve_exact(plain.len().saturating_add(16));
         sealed.extend_from_slice(&plain);
-        let sealing = keys.0.first().ok_or(KeyError::None)?;
+        let (sealing, _) = keys.0.first().ok_or(KeyError::None)?;
         sealing.seal(&salt, &header, &mut sealed, HEADER_LEN).ok_or(KeyError::None)?;
         Ok(sealed)
     }
@@ -100,22 +119,39 @@ impl KeyRing {
         let (header, ciphertext) = sealed.split_at_checked(HEADER_LEN).ok_or(SealedRingError::NoRing)?;
         let salt = header.get(HEADER_LEN - SALT_LEN..).ok_or(SealedRingError::NoRing)?;
         let mut plain = Zeroizing::new(Vec::new());
-        let opened = keys.0.iter().find_map(|key| {
+        let opened = keys.0.iter().find_map(|(key, _)| {
             *plain = ciphertext.to_vec();
             key.open(salt, header, &mut plain).map(|opened| opened.len())
         });
         let mut rest = plain.get(..opened.ok_or(SealedRingError::Altered)?).ok_or(SealedRingError::Altered)?;
+        let chain = decode_chain(&mut rest).ok_or(SealedRingError::Altered)?;
         let mut ring = Vec::new();
         while !rest.is_empty() {
             ring.push(Arc::new(decode(&mut rest).ok_or(SealedRingError::Altered)??));
         }
-        Ok(Self::with_version(version, ring)?)
+        let ring = Self::with_version(version, ring)?;
+        Ok(match chain {
+            Some(chain) => ring.with_chain(chain),
+            None => ring,
+        })
     }
 
     /// The version that a sealed ring claims, before it is opened.
     pub fn sealed_version(sealed: &[u8]) -> Option<u64> {
         sealed.strip_prefix(MAGIC)?.first_chunk().map(|version| u64::from_be_bytes(*version))
     }
+}
+
+fn encode_chain(chain: Option<&Chain>, out: &mut Vec<u8>) {
+    out.extend_from_slice(chain.map_or(&[0; Chain::SECRET_LEN][..], |chain| chain.secret()));
+    out.extend_from_slice(&chain.map_or(0, |chain| chain.begins().as_secs()).to_be_bytes());
+}
+
+/// `None`: too short; of a ring without a chain, no chain.
+fn decode_chain(bytes: &mut &[u8]) -> Option<Option<Chain>> {
+    let secret = take::<{ Chain::SECRET_LEN }>(bytes)?;
+    let begins = UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*take(bytes)?)));
+    Some((*secret != [0; Chain::SECRET_LEN]).then(|| Chain::from_parts(secret, begins)))
 }
 
 fn encode(key: &TicketKey, out: &mut Vec<u8>) {

@@ -22,7 +22,7 @@ pub(crate) fn run(bytes: &[u8]) {
     // A seed is a ring that is whole: by the key that sealed it, it opens.
     drop(KeyRing::open(&keys, bytes));
     assert!(KeyRing::open(&strangers(), bytes).is_err(), "its key has sealed nothing");
-    assert!(KeyRing::open(&keys, &[b"reprise1", bytes].concat()).is_err(), "nobody has sealed this");
+    assert!(KeyRing::open(&keys, &[b"reprise2", bytes].concat()).is_err(), "nobody has sealed this");
 }
 
 pub(crate) fn seeds() -> Vec<(String, Vec<u8>)> {

@@ -80,7 +80,7 @@ fn a_flushed_store_gets_the_ring_again() {
     store.ask("FLUSHALL");
     assert_eq!(visit(world.nodes[1].address, &world.client, lost.offer(), "/").unwrap().kind, Kind::Full);
     world.recovers();
-    until("the ring is there", || store.ask("EXISTS reprise:ring") == ":1\r\n");
+    until("the ring is there", || store.ask("KEYS reprise:ring:*").starts_with("*1\r\n"));
     // A node that starts now has the same ring.
     let new = world.fleet.node(&["means=store", BUDGET]);
     until("it resumes what the others gave", || {
@@ -192,4 +192,80 @@ fn a_store_whose_clock_leaps_keeps_every_session() {
         }
         assert!(nodes.iter().all(|node| fleet.ask(node, "/failed") == "0"));
     }
+}
+
+/// Every node makes the keys that all others make, for as long as the store is away.
+#[test]
+fn tickets_outlive_the_store() {
+    require_store!();
+    const PERIOD: u64 = 3;
+    let mut store = Store::start(&[]);
+    let settings =
+        [&format!("store={}", store.url()), "means=tickets", "lifetime=2", "refresh=100", &format!("period={PERIOD}")];
+    let fleet = Fleet::new(NODE, &settings.map(|it| it as &str));
+    let [one, other] = [fleet.node(&[]), fleet.node(&[])];
+    let client = fleet.client(Version::Tls13, None);
+    let version = |node: &Node| fleet.metric(node, "reprise_session_ring_version");
+    until("both have the store's ring", || version(&one) >= 1.0 && version(&one) == version(&other));
+    store.kill();
+    let before = version(&one);
+    until("three more keys were made", || version(&one) >= before + 3.0);
+    let shares = || {
+        let first = visit(one.address, &client, FULL, "/").unwrap();
+        visit(other.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
+    };
+    until("the other resumes what one gave", shares);
+    // The store is back without the ring, and has it again; a third node joins.
+    store.start_again();
+    until("the ring is there", || store.ask("KEYS reprise:ring:*").starts_with("*1\r\n"));
+    let new = fleet.node(&[]);
+    until("a new node resumes what one gave", || {
+        let first = visit(one.address, &client, FULL, "/").unwrap();
+        visit(new.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
+    });
+    assert_eq!(fleet.ask(&one, "/failed"), "0");
+}
+
+#[test]
+fn a_garbled_ring_is_repaired_by_any_node() {
+    require_store!();
+    let store = Store::start(&[]);
+    let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=tickets", "refresh=100"]);
+    let one = fleet.node(&[]);
+    let client = fleet.client(Version::Tls13, None);
+    store.ask("EVAL \"for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('SET', key, 'nonsense') end\" 0");
+    let new = fleet.node(&[]);
+    until("a node that starts now shares it", || {
+        let first = visit(one.address, &client, FULL, "/").unwrap();
+        visit(new.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
+    });
+}
+
+#[test]
+fn a_node_with_another_key_harms_itself_alone_and_says_so() {
+    require_store!();
+    let store = Store::start(&[]);
+    let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=tickets", "refresh=100"]);
+    let mut key = [0; 32];
+    key.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
+    let path = fleet.file("other.key", key);
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let [one, other] = [fleet.node(&[]), fleet.node(&[])];
+    let wrong = fleet.node(&[&format!("ring-key={}", path.display())]);
+    let client = fleet.client(Version::Tls13, None);
+    let kind = |from: &Node, to: &Node| {
+        let first = visit(from.address, &client, FULL, "/").unwrap();
+        visit(to.address, &client, first.offer(), "/").unwrap().kind
+    };
+    until("the others share", || kind(&one, &other) == Kind::Ticket);
+    assert_eq!((kind(&wrong, &wrong), kind(&wrong, &one), kind(&one, &wrong)), (Kind::Ticket, Kind::Full, Kind::Full));
+    // Whoever published last, the other side sees it.
+    let says_so = |node: &Node| fleet.ask(node, "/status").contains("other nodes have another key-encryption key");
+    until("it is said", || says_so(&wrong) || says_so(&one));
+    // A new ring changes nothing for the others.
+    store.ask("FLUSHALL");
+    until("the others share again", || {
+        store.ask("KEYS reprise:ring:*").starts_with("*2\r\n") && kind(&one, &other) == Kind::Ticket
+    });
+    assert_eq!(kind(&other, &wrong), Kind::Full);
 }
