@@ -79,7 +79,8 @@ pub(crate) struct Journal {
     is_connected: AtomicBool,
     has_other_keys: AtomicBool,
     retries: AtomicU64,
-    refusals: Mutex<BTreeMap<&'static str, Refusal>>,
+    /// By operation and command: two operations may use one command.
+    refusals: Mutex<BTreeMap<(StoreOperation, &'static str), Refusal>>,
     last_error: Mutex<Option<(SystemTime, String)>>,
 }
 
@@ -112,7 +113,9 @@ impl Journal {
     }
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
-        lock(&self.refusals).values().cloned().collect()
+        let refusals = lock(&self.refusals);
+        let by_command: BTreeMap<_, _> = refusals.iter().map(|((_, command), refusal)| (command, refusal)).collect();
+        by_command.into_values().cloned().collect()
     }
 
     pub(crate) fn last_error(&self) -> Option<(SystemTime, String)> {
@@ -158,8 +161,13 @@ impl Journal {
     /// The store refused a command.
     pub(crate) fn refused(&self, operation: StoreOperation, refusal: Refusal) {
         let text = refusal.to_string();
-        if lock(&self.refusals).insert(refusal.command, refusal).is_none() {
+        let mut refusals = lock(&self.refusals);
+        let is_first = refusals.keys().all(|(other, _)| *other != operation);
+        if refusals.insert((operation, refusal.command), refusal).is_none() {
             tracing::error!("{text}");
+        }
+        drop(refusals);
+        if is_first {
             self.metrics.store_event(StoreEvent::Refused(operation));
         }
         *lock(&self.last_error) = Some((SystemTime::now(), text));
@@ -167,8 +175,14 @@ impl Journal {
 
     /// The store accepted it.
     pub(crate) fn accepted(&self, operation: StoreOperation, command: &'static str) {
-        if lock(&self.refusals).remove(command).is_some() {
+        let mut refusals = lock(&self.refusals);
+        let was_refused = refusals.remove(&(operation, command)).is_some();
+        let was_last = refusals.keys().all(|(other, _)| *other != operation);
+        drop(refusals);
+        if was_refused {
             tracing::info!("the session store accepts {command} again");
+        }
+        if was_refused && was_last {
             self.metrics.store_event(StoreEvent::Accepted(operation));
         }
     }

@@ -73,7 +73,7 @@ impl Refused {
 }
 
 /// What was asked of a shared store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum StoreOperation {
     /// All lookups of one ClientHello.
