@@ -91,9 +91,16 @@ gate-rates *arguments:
     cargo build --release --locked -p reprise-cli -p reprise-benches
     target/release/gate-rates {{arguments}}
 
-# the session library with a real store, and its examples (valkey-server or redis-server)
+# the session library with a real store, and its examples (valkey-server or redis-server, OpenSSL's headers)
 session:
-    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
+    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-openssl -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-openssl/openssl,reprise-session-tests/openssl,reprise-examples/tokio
+
+# which resumption a fleet should choose: five nodes behind HAProxy, measured, restarted, and beside rustls alone;
+# writes docs/guide/17-session-library.md. Optimised as shipped: the profile `release` leaves tokio as it is.
+cluster SECONDS="5" ROUNDS="5":
+    cargo build --release --locked -p reprise-cli
+    cargo build --profile dist --locked -p reprise-session-tests --features valkey
+    target/dist/session-cluster target/release/reprise {{SECONDS}} {{ROUNDS}} docs/guide/17-session-library.md docs/cluster.svg
 
 # what is distributed, each run after it is built: the Debian package, the static program and the image
 dist: deb static image

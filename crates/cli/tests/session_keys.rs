@@ -4,12 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use k8s_openapi::api::batch::v1::CronJob;
+use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_servers::{HaProxy, HaProxyConfig, RealServer, require};
 use reprise_session::key_file::{Format, KeyFiles};
 use reprise_session::{KeyName, KeyRing};
 use rustls_pki_types::UnixTime;
@@ -88,6 +91,63 @@ fn a_mixed_fleet_rotates_together() {
         seen = names(&ring);
     }
     assert_eq!(rotations, 19, "every half day, ten days long, but for the first");
+}
+
+#[test]
+fn a_running_haproxy_and_the_file_of_envoy_follow() {
+    require!("haproxy");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let place = |format: &str, name: &str| format!("{format}:{}", path(name).display());
+    let (own, haproxy, envoy) = (place("own", "own"), place("haproxy", "haproxy"), place("envoy", "sds.yaml"));
+    let copies = ["--also", &haproxy, "--also", &envoy];
+    done(&[&["new", &own, "--period", "12h"], &copies[..]].concat(), None, b"");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let config = HaProxyConfig {
+        bind: format!("tls-ticket-keys {}", path("haproxy").display()),
+        global: format!("stats socket {} mode 600 level admin", path("admin").display()),
+        ..HaProxyConfig::new(identity)
+    };
+    let server = HaProxy::start(config).unwrap();
+    let session = path("session").display().to_string();
+    let s_client = |flag: &str| {
+        let address = server.address().to_string();
+        let mut client = Command::new("openssl");
+        client.args(["s_client", "-tls1_2", "-connect", &address, flag, &session]).stdin(Stdio::null());
+        String::from_utf8_lossy(&client.output().unwrap().stdout).into_owned()
+    };
+    assert!(s_client("-sess_out").contains("New, TLSv1.2"));
+    let begun = UnixTime::now().as_secs();
+    let socket = place("haproxy-socket", "admin");
+    // Twice at a time: nothing is told twice. In the third period the first key is gone.
+    for (hour, resumes) in [(0, true), (13, true), (13, true), (25, false)] {
+        let now = begun + hour * HOUR;
+        done(&[&["rotate", &own, "--also", &socket], &copies[..]].concat(), Some(now), b"");
+        let held = ask(&path("admin"), "show tls-keys *");
+        let held: Vec<_> = held.lines().filter_map(|line| line.strip_prefix("0.")?.split_once(' ')).collect();
+        let lines = fs::read_to_string(path("haproxy")).unwrap();
+        assert_eq!(held.iter().map(|(_, key)| *key).collect::<Vec<_>>(), lines.lines().collect::<Vec<_>>(), "{hour}");
+        assert_eq!(s_client("-sess_in").contains("Reused"), resumes, "{hour}");
+        let ring = read(Format::Envoy, &path("sds.yaml"));
+        assert_eq!(names(&ring), names(&read(Format::Reprise, &path("own"))), "{hour}");
+        // As Envoy sees it: the first one encrypts.
+        let sds: Value = serde_saphyr::from_str(&fs::read_to_string(path("sds.yaml")).unwrap()).unwrap();
+        let keys = sds["resources"][0]["session_ticket_keys"]["keys"].as_array().unwrap();
+        let encrypts = lines.lines().nth_back(1).unwrap();
+        assert_eq!((keys.len(), keys[0]["inline_bytes"].as_str()), (3, Some(encrypts)), "{hour}");
+    }
+    let without = place("haproxy-socket", "missing");
+    fails(&["rotate", &own, "--also", &without], 2, "cannot ask HAProxy at");
+    fails(&["rotate", &socket], 2, "HAProxy's socket takes copies of keys");
+    fails(&["show", &socket], 2, "HAProxy's socket takes copies of keys");
+}
+
+fn ask(socket: &Path, command: &str) -> String {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    writeln!(stream, "{command}").unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    said
 }
 
 #[test]

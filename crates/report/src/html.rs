@@ -6,6 +6,7 @@ mod chart;
 mod drawing;
 mod ladder;
 mod lines;
+pub mod picture;
 mod rows;
 mod scale;
 mod table;

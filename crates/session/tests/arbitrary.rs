@@ -31,8 +31,8 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_as_a_key_file(format in 0usize..3, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let format = [Format::Nginx, Format::Haproxy, Format::Apache][format];
+    fn any_bytes_as_a_key_file(format in 0usize..4, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let format = [Format::Nginx, Format::Haproxy, Format::Apache, Format::Envoy][format];
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
         let read = KeyFiles::new(format, [file.path()]).read();

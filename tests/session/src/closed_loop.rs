@@ -1,7 +1,8 @@
 //! Clients that come back at once, as many at a time as the machine can hardly serve.
 
-use std::sync::Mutex;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,6 @@ use reprise_engine::{Config, Offer};
 use reprise_model::{Kind, Version};
 
 use crate::client::{FULL, visit};
-use crate::fleet::{Fleet, Node};
 
 /// How many clients there are.
 pub const CLIENTS: usize = 64;
@@ -23,10 +23,11 @@ pub struct ClosedLoop {
     failures: Mutex<Vec<String>>,
 }
 
-/// One visit that offered a session.
+/// One visit.
 #[derive(Clone, Copy, Debug)]
 struct Visited {
     ended: Duration,
+    offers: bool,
     is_resumed: bool,
 }
 
@@ -47,8 +48,8 @@ impl Offered {
 }
 
 impl ClosedLoop {
-    /// Runs [`CLIENTS`] of them against these nodes while `meanwhile` lasts.
-    pub fn run(fleet: &Fleet, nodes: &[Node], version: Version, meanwhile: impl FnOnce(&Self)) -> Self {
+    /// Runs [`CLIENTS`] of them against these nodes, or the balancer before nodes, while `meanwhile` lasts.
+    pub fn run(config: &Arc<Config>, nodes: &[SocketAddr], meanwhile: impl FnOnce(&Self)) -> Self {
         let running = Self {
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
@@ -56,10 +57,9 @@ impl ClosedLoop {
             visits: Mutex::default(),
             failures: Mutex::default(),
         };
-        let config = fleet.client(version, None);
         thread::scope(|scope| {
             for client in 0..CLIENTS {
-                let (running, config) = (&running, &config);
+                let running = &running;
                 thread::Builder::new()
                     .stack_size(512 * 1024)
                     .spawn_scoped(scope, move || running.client(client, config, nodes))
@@ -71,7 +71,7 @@ impl ClosedLoop {
         running
     }
 
-    fn client(&self, client: usize, config: &std::sync::Arc<Config>, nodes: &[Node]) {
+    fn client(&self, client: usize, config: &Arc<Config>, nodes: &[SocketAddr]) {
         // IDs in TLS 1.2: what a store of its own is for.
         let full = if config.versions == [Version::Tls12] { Offer::Full { session_ticket: false } } else { FULL };
         let mut offer = full.clone();
@@ -84,16 +84,16 @@ impl ClosedLoop {
                 continue;
             }
             let offers = !matches!(offer, Offer::Full { .. });
-            match visit(nodes[turn % nodes.len()].address, config, offer, "/") {
+            match visit(nodes[turn % nodes.len()], config, offer, "/") {
                 Ok(visited) => {
-                    if offers {
-                        let is_resumed = visited.kind != Kind::Full;
-                        self.visits.lock().unwrap().push(Visited { ended: self.begun.elapsed(), is_resumed });
-                    }
+                    let is_resumed = visited.kind != Kind::Full;
+                    self.visits.lock().unwrap().push(Visited { ended: self.begun.elapsed(), offers, is_resumed });
                     offer = if visited.sessions.is_empty() { full.clone() } else { visited.offer() };
                 }
                 Err(error) => {
                     self.failures.lock().unwrap().push(error);
+                    // Where nobody listens, the next try is no sooner than a client's would be.
+                    thread::sleep(Duration::from_millis(50));
                     offer = full.clone();
                 }
             }
@@ -110,10 +110,16 @@ impl ClosedLoop {
         self.begun.elapsed()
     }
 
+    /// How many were made, sessions or not.
+    pub fn connections(&self) -> usize {
+        self.visits.lock().unwrap().len()
+    }
+
     /// What ended in this time.
     pub fn between(&self, from: Duration, to: Duration) -> Offered {
         let mut sum = Offered::default();
-        for visited in self.visits.lock().unwrap().iter().filter(|visited| (from..to).contains(&visited.ended)) {
+        let visits = self.visits.lock().unwrap();
+        for visited in visits.iter().filter(|visited| visited.offers && (from..to).contains(&visited.ended)) {
             sum.offered += 1;
             sum.resumed += usize::from(visited.is_resumed);
         }

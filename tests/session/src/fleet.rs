@@ -105,6 +105,11 @@ impl Fleet {
     }
 }
 
+/// Where they listen.
+pub fn addresses(nodes: &[Node]) -> Vec<SocketAddr> {
+    nodes.iter().map(|node| node.address).collect()
+}
+
 impl Node {
     /// Its process.
     pub fn pid(&self) -> u32 {

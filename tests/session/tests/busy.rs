@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reprise_model::Version;
 use reprise_session_tests::closed_loop::ClosedLoop;
-use reprise_session_tests::fleet::Fleet;
+use reprise_session_tests::fleet::{Fleet, addresses};
 use reprise_session_tests::require_store;
 use reprise_session_tests::store::Store;
 
@@ -23,7 +23,8 @@ fn a_busy_node_resumes_what_its_store_has() {
         // The default budget.
         let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=store"]);
         let nodes = fleet.five(&[]);
-        let running = ClosedLoop::run(&fleet, &nodes, version, |_| thread::sleep(Duration::from_secs(5)));
+        let running =
+            ClosedLoop::run(&fleet.client(version, None), &addresses(&nodes), |_| thread::sleep(Duration::from_secs(5)));
         let offered = running.between(WARM_UP, Duration::MAX);
         println!("{version:?}: {:.2} % of {} offered sessions resumed", 100.0 * offered.share(), offered.offered);
         assert_eq!(running.failures(), [""; 0]);
@@ -44,7 +45,7 @@ fn after_a_burst_all_is_as_before_within_a_second() {
         let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=store"]);
         let nodes = fleet.five(&[]);
         let mut burst_ended = Duration::ZERO;
-        let running = ClosedLoop::run(&fleet, &nodes, version, |running| {
+        let running = ClosedLoop::run(&fleet.client(version, None), &addresses(&nodes), |running| {
             thread::sleep(Duration::from_secs(3));
             running.set_active(4);
             burst_ended = running.now();

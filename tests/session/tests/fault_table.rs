@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reprise_model::Version;
 use reprise_session_tests::closed_loop::ClosedLoop;
-use reprise_session_tests::fleet::Fleet;
+use reprise_session_tests::fleet::{Fleet, addresses};
 use reprise_session_tests::proxy::{Network, Proxy};
 use reprise_session_tests::require_store;
 use reprise_session_tests::store::Store;
@@ -61,7 +61,7 @@ fn no_fault_fails_a_handshake_and_all_pass() {
         let fleet = Fleet::new(NODE, &[&format!("store={}", world.proxy.url()), "means=store"]);
         let nodes = fleet.five(&[]);
         let (mut begun, mut healed) = (Duration::ZERO, Duration::ZERO);
-        let running = ClosedLoop::run(&fleet, &nodes, Version::Tls13, |running| {
+        let running = ClosedLoop::run(&fleet.client(Version::Tls13, None), &addresses(&nodes), |running| {
             thread::sleep(BEFORE);
             begun = running.now();
             befall(&mut world);
@@ -105,7 +105,9 @@ fn rotation_and_a_wrong_clock_fail_no_handshake() {
         if let Some(skew) = skew {
             nodes[2] = fleet.node(&[skew]);
         }
-        let running = ClosedLoop::run(&fleet, &nodes, Version::Tls13, |_| thread::sleep(Duration::from_secs(8)));
+        let running = ClosedLoop::run(&fleet.client(Version::Tls13, None), &addresses(&nodes), |_| {
+            thread::sleep(Duration::from_secs(8))
+        });
         let offered = running.between(Duration::from_secs(1), Duration::MAX);
         println!("{name}: {:.1} % of {} offered sessions resumed", 100.0 * offered.share(), offered.offered);
         assert_eq!(running.failures(), [""; 0], "{name}");

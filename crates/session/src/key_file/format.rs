@@ -20,6 +20,8 @@ pub enum Format {
     Haproxy,
     /// Apache `SSLSessionTicketKeyFile`: one key, 48 bytes.
     Apache,
+    /// Envoy: a file of `session_ticket_keys` for its secret discovery service (SDS), keys of 80 bytes; the first one encrypts.
+    Envoy,
     /// This library's own: lines of base64 as HAProxy's, one or more in any order, whose names say the keys' periods.
     Reprise,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Format {
             Self::Nginx => "nginx",
             Self::Haproxy => "HAProxy",
             Self::Apache => "Apache",
+            Self::Envoy => "Envoy",
             Self::Reprise => "Reprise",
         })
     }
@@ -159,8 +162,16 @@ impl Fault {
 
 /// What stands on the lines that are not empty; each is wiped when dropped.
 pub(super) fn base64_lines(content: &[u8]) -> impl Iterator<Item = Result<Zeroizing<Vec<u8>>, Fault>> {
-    let lines = content.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
-    lines.filter(|(line, _)| !line.is_empty()).map(|(line, number)| {
+    decoded(lines(content))
+}
+
+/// The lines that are not empty, with their numbers.
+fn lines(content: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    content.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..).filter(|(line, _)| !line.is_empty())
+}
+
+fn decoded<'a>(lines: impl Iterator<Item = (&'a [u8], usize)>) -> impl Iterator<Item = Result<Zeroizing<Vec<u8>>, Fault>> {
+    lines.map(|(line, number)| {
         // Enough at once: what cannot be decoded is wiped too.
         let mut decoded = Zeroizing::new(vec![0; line.len()]);
         let length = STANDARD.decode_slice(line, &mut decoded).map_err(|_| Fault::Base64 { line: number })?;
@@ -173,6 +184,13 @@ impl Format {
     /// HAProxy's own bound.
     const LEAST_HAPROXY: usize = 3;
 
+    /// What comes before the keys in a file for Envoy, and before each of them.
+    const ENVOY: [&str; 2] = [
+        "resources:\n- \"@type\": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret\n  \
+         name: session-ticket-keys\n  session_ticket_keys:\n    keys:\n",
+        "- inline_bytes: ",
+    ];
+
     /// The keys of one file in its order.
     pub(super) fn parse(self, content: &[u8]) -> Result<Vec<Parsed>, Fault> {
         let key = |bytes: &[u8]| {
@@ -180,6 +198,7 @@ impl Format {
             let expected: &[usize] = match self {
                 Self::Nginx | Self::Haproxy | Self::Reprise => &[TicketKey::SHORT_MATERIAL_LEN, TicketKey::MATERIAL_LEN],
                 Self::Apache => &[TicketKey::SHORT_MATERIAL_LEN],
+                Self::Envoy => &[TicketKey::MATERIAL_LEN],
             };
             if expected.contains(&material.len()) {
                 Ok((KeyName(*name), Zeroizing::new(material.to_vec())))
@@ -190,8 +209,10 @@ impl Format {
         if matches!(self, Self::Nginx | Self::Apache) {
             return key(content).map(|parsed| vec![parsed]).map_err(Fault::Key);
         }
+        let of_envoy = |(line, number)| Some((<[u8]>::strip_prefix(line, Self::ENVOY[1].as_bytes())?, number));
+        let lines = lines(content).filter_map(|line| if self == Self::Envoy { of_envoy(line) } else { Some(line) });
         let mut keys = Vec::new();
-        for decoded in base64_lines(content) {
+        for decoded in decoded(lines) {
             keys.push(key(&decoded?).map_err(Fault::Key)?);
         }
         match self {
@@ -212,9 +233,18 @@ impl Format {
         };
         match (self, keys) {
             (Self::Haproxy, keys) if keys.len() < Self::LEAST_HAPROXY => does_not_fit("fewer than three keys"),
-            (Self::Haproxy | Self::Reprise, keys) => {
-                let mut content = Zeroizing::new(Vec::with_capacity(keys.len().saturating_mul(112)));
+            (Self::Envoy, keys) if keys.iter().any(|key| key.material().len() != TicketKey::MATERIAL_LEN) => {
+                does_not_fit("a key of less than 80 bytes")
+            }
+            (Self::Envoy | Self::Haproxy | Self::Reprise, keys) => {
+                let [head, before] = if self == Self::Envoy { Self::ENVOY } else { ["", ""] };
+                let indent = if self == Self::Envoy { "    " } else { "" };
+                let length = keys.len().saturating_mul(136).saturating_add(head.len());
+                let mut content = Zeroizing::new(Vec::with_capacity(length));
+                content.extend_from_slice(head.as_bytes());
                 for key in keys {
+                    content.extend_from_slice(indent.as_bytes());
+                    content.extend_from_slice(before.as_bytes());
                     content.extend_from_slice(Zeroizing::new(STANDARD.encode(&*joined(key))).as_bytes());
                     content.push(b'\n');
                 }

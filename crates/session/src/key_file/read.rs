@@ -151,7 +151,7 @@ impl KeyFiles {
         let bad = |source| KeyFileError::Key { path: self.paths.first().cloned().unwrap_or_default(), source };
         let current = match self.format {
             Format::Haproxy => parsed.len().saturating_sub(2),
-            Format::Nginx | Format::Apache | Format::Reprise => 0,
+            Format::Nginx | Format::Apache | Format::Envoy | Format::Reprise => 0,
         };
         let ring = parsed.into_iter().enumerate().map(|(index, (name, material))| {
             let times = match KeyPeriod::of(name) {

@@ -60,6 +60,10 @@ pub fn files(format: Format, ring: &KeyRing, now: UnixTime) -> Result<Vec<NamedF
             (1..).zip(named).map(file).collect()
         }
         Format::Apache => Ok(vec![("ticket.key".to_owned(), format.emit(&current.collect::<Vec<_>>())?)]),
+        Format::Envoy => {
+            let keys: Vec<_> = current.chain(next).chain(before.into_iter().rev()).collect();
+            Ok(vec![("ticket-keys.yaml".to_owned(), format.emit(&keys)?)])
+        }
         Format::Haproxy | Format::Reprise => {
             let keys: Vec<_> = before.into_iter().chain(current).chain(next).collect();
             Ok(vec![("ticket.keys".to_owned(), format.emit(&keys)?)])

@@ -1,17 +1,13 @@
 //! Servers with a thread for each connection.
 
 use std::io::{self, Read, Write};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use rustls::{ServerConnection, Stream};
 
 use super::server::ResumingServer;
 use super::stream::TlsStream;
 use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
-use crate::store::Answers;
+use crate::store::{Answers, wait};
 
 impl ResumingServer {
     /// Does the handshake of one connection over a blocking stream. How long it may take is the stream's timeouts'
@@ -135,24 +131,6 @@ fn read_hello<S: Read + Write>(stream: &mut S, mut ahead: LookAhead) -> io::Resu
                 let _ = stream.write_all(&HelloTooLong::ALERT);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, too_long));
             }
-        }
-    }
-}
-
-/// Waits for a future on this thread.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
         }
     }
 }

@@ -5,8 +5,10 @@ mod limits;
 mod local;
 mod shard;
 mod shared;
+mod wait;
 
 pub use limits::StoreLimits;
 pub use local::LocalStore;
 pub use shard::StoredState;
 pub use shared::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey, Written};
+pub use wait::wait;

@@ -14,17 +14,21 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_session::metrics::Counters;
-use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, TlsStream};
+use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use reprise_session::store::{LocalStore, StoreLimits};
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
 use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
-use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::aws_lc_rs::{self, Ticketer};
+use rustls::server::ServerSessionMemoryCache;
 use rustls::time_provider::TimeProvider;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+
+/// So many sessions are kept in memory, where they are.
+const SESSIONS: usize = 100_000;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -52,6 +56,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     net::sockopt::set_socket_reuseport(&socket, true)?;
+    net::sockopt::set_socket_reuseaddr(&socket, true)?;
     net::bind(&socket, &address)?;
     net::listen(&socket, 1024)?;
     Ok(TcpListener::from(socket))
@@ -77,7 +82,7 @@ impl Settings {
         Ok(self.text(name).map_or(Ok(default), str::parse)?)
     }
 
-    fn server(&self, counters: &Arc<Counters>) -> Result<(ResumingServer, Option<Valkey>)> {
+    fn server(&self, counters: &Arc<Counters>) -> Result<(Server, Option<Valkey>)> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let client_auth = match self.text("client-ca") {
             Some(path) => {
@@ -95,8 +100,15 @@ impl Settings {
         let mut config = client_auth.apply(builder).with_single_cert(chain, key)?;
         config.max_early_data_size = u32::try_from(self.number("early", 0)?)?;
         config.send_tls13_tickets = usize::try_from(self.number("tickets", 2)?)?;
-        let (resumption, store) = self.resumption(counters)?;
-        Ok((ResumingServer::new(config, &client_auth, &resumption)?, store))
+        match self.required("means")? {
+            "rustls-tickets" => config.ticketer = Ticketer::new()?,
+            "rustls-ids" => config.session_storage = ServerSessionMemoryCache::new(SESSIONS),
+            _ => {
+                let (resumption, store) = self.resumption(counters)?;
+                return Ok((Server::Resuming(ResumingServer::new(config, &client_auth, &resumption)?), store));
+            }
+        }
+        Ok((Server::Plain(Arc::new(config)), None))
     }
 
     /// From a file or from an environment variable.
@@ -122,7 +134,7 @@ impl Settings {
                 _ => {
                     let mut seed = [0; 16];
                     SystemRandom.fill(&mut seed)?;
-                    let limits = StoreLimits::new(100_000, 1 << 26);
+                    let limits = StoreLimits::new(SESSIONS, 1 << 26);
                     builder.local_store(Arc::new(LocalStore::new(limits, seed))).build()?
                 }
             };
@@ -170,8 +182,14 @@ impl TimeProvider for Skewed {
     }
 }
 
+enum Server {
+    Resuming(ResumingServer),
+    /// As rustls does it by itself: what the library is compared with.
+    Plain(Arc<ServerConfig>),
+}
+
 struct Node {
-    server: ResumingServer,
+    server: Server,
     store: Option<Valkey>,
     counters: Arc<Counters>,
     failed: AtomicU64,
@@ -181,15 +199,26 @@ struct Node {
 impl Node {
     fn serve(&self, stream: TcpStream) {
         let timeouts = stream.set_read_timeout(Some(Duration::from_secs(20))).and_then(|()| stream.set_nodelay(true));
-        let Ok(mut tls) = timeouts.and_then(|()| self.server.accept(stream)) else {
-            self.failed.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
         // Clients may close as they like.
-        let _ = self.answer(&mut tls);
+        let _ = match (timeouts, &self.server) {
+            (Ok(()), Server::Resuming(server)) => match server.accept(stream) {
+                Ok(mut tls) => self.answer(&mut tls, |tls| &mut tls.conn).and_then(|()| tls.complete()),
+                Err(error) => self.fail(error),
+            },
+            (Ok(()), Server::Plain(config)) => match ServerConnection::new(Arc::clone(config)) {
+                Ok(conn) => self.answer(&mut StreamOwned::new(conn, stream), |tls| &mut tls.conn),
+                Err(error) => self.fail(io::Error::other(error)),
+            },
+            (Err(error), _) => self.fail(error),
+        };
     }
 
-    fn answer<S: Read + Write>(&self, tls: &mut TlsStream<S>) -> io::Result<()> {
+    fn fail(&self, error: io::Error) -> io::Result<()> {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        Err(error)
+    }
+
+    fn answer<T: Read + Write>(&self, tls: &mut T, connection: fn(&mut T) -> &mut ServerConnection) -> io::Result<()> {
         let mut request = Vec::new();
         loop {
             while !request.ends_with(b"\r\n\r\n") {
@@ -204,14 +233,13 @@ impl Node {
                 Some("/metrics") => self.counters.render(),
                 Some("/status") => self.store.as_ref().map(|store| store.status().to_string()).unwrap_or_default(),
                 Some("/failed") => self.failed.load(Ordering::Relaxed).to_string(),
-                _ => format!("node={} kind={:?}\n", self.name, tls.conn.handshake_kind()),
+                _ => format!("node={} kind={:?}\n", self.name, connection(tls).handshake_kind()),
             };
             write!(tls, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())?;
             tls.flush()?;
             if text.to_ascii_lowercase().contains("connection: close") {
-                tls.conn.send_close_notify();
-                tls.flush()?;
-                return tls.complete();
+                connection(tls).send_close_notify();
+                return tls.flush();
             }
             request.clear();
         }

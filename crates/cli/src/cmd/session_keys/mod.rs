@@ -1,5 +1,6 @@
 //! `reprise session-keys`: ticket keys for servers, new, rotated and shown; never a key itself on a page.
 
+mod haproxy_socket;
 mod place;
 mod secret;
 
@@ -15,7 +16,7 @@ use rustls_pki_types::UnixTime;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use self::place::Place;
+use self::place::{Medium, Place};
 use crate::ending::Ending;
 use crate::outputs::print;
 use crate::values;
@@ -23,7 +24,7 @@ use crate::values;
 /// A clock for tests.
 const NOW: &str = "REPRISE_SESSION_KEYS_NOW";
 
-/// Make, rotate and show ticket keys for nginx, HAProxy, Apache, Kubernetes Secrets and the session library.
+/// Make, rotate and show ticket keys for nginx, HAProxy, Apache, Envoy, Kubernetes Secrets and the session library.
 #[derive(Args, Clone)]
 pub(crate) struct SessionKeysArgs {
     #[command(subcommand)]
@@ -69,7 +70,7 @@ enum Action {
     ///
     /// Exit code 1 if nobody renews them.
     Show {
-        /// FORMAT:PATH, or 'secret-FORMAT:-' for a Secret as JSON on standard input; FORMAT is own, nginx, haproxy or apache
+        /// FORMAT:PATH, or 'secret-FORMAT:-' for a Secret as JSON on standard input; FORMAT is own, nginx, haproxy, apache or envoy
         place: Place,
         /// Take this for the time, in seconds since 1970
         #[arg(long, value_name = "SECONDS", hide = true, env = NOW)]
@@ -80,9 +81,9 @@ enum Action {
 #[derive(Args, Clone)]
 struct Places {
     /// FORMAT:PATH, or 'secret-FORMAT:-' for a Secret as JSON on standard input and output; FORMAT is own, nginx (a folder),
-    /// haproxy or apache
+    /// haproxy, apache or envoy (a file for SDS)
     place: Place,
-    /// Write the same keys there too, each time; may be repeated
+    /// Write the same keys there too, each time, or tell them to a running HAProxy: 'haproxy-socket:PATH'; may be repeated
     #[arg(long, value_name = "FORMAT:PATH")]
     also: Vec<Place>,
 }
@@ -140,7 +141,10 @@ fn rotate(places: &Places, period: Option<Duration>, now: UnixTime) -> anyhow::R
 
 fn copy(places: &Places, ring: &KeyRing, now: UnixTime) -> anyhow::Result<Ending> {
     for place in &places.also {
-        write_ring(place.file()?, place.format, ring, now)?;
+        match &place.medium {
+            Medium::Socket(socket) => haproxy_socket::update(socket, ring, now)?,
+            Medium::File(_) | Medium::Secret => write_ring(place.file()?, place.format, ring, now)?,
+        }
     }
     Ok(Ending::Done)
 }
