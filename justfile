@@ -93,7 +93,7 @@ gate-rates *arguments:
 
 # the session library with a real store, and its examples (valkey-server or redis-server, OpenSSL's headers)
 session:
-    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-openssl -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-openssl/openssl,reprise-session-tests/openssl,reprise-examples/tokio
+    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-openssl -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-openssl/openssl,reprise-session-tests/openssl,reprise-examples/frameworks
 
 # which resumption a fleet should choose: five nodes behind HAProxy, measured, restarted, and beside rustls alone;
 # writes docs/guide/17-session-library.md. Optimised as shipped: the profile `release` leaves tokio as it is.
