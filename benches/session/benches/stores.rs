@@ -1,4 +1,4 @@
-//! Take and put of 200-byte sessions in a store of a million: this library's, the one that rustls has, the standard library's map
+//! Take and put of 200-byte sessions in stores of a thousand to a million: this library's, the one that rustls has, the standard library's map
 //! behind one lock, and, with `--features peers`, two caches. Each round measures all, in turns, by each thread's processor time;
 //! medians. How often a thread slept, as it does for a lock that another holds, is counted beside it.
 //!
@@ -19,9 +19,11 @@ use reprise_session_benches::Used;
 use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use rustls_pki_types::UnixTime;
 
+/// What the bounds are for comes last.
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, ENTRIES];
 const ENTRIES: usize = 1_000_000;
 const OPERATIONS: usize = 400_000;
-/// rustls' cache looks through a list of all its entries for one that is taken, so it gets fewer operations.
+/// rustls' cache looks through a list of all its entries for one that is taken, so it gets fewer operations: of a million, so many.
 const OPERATIONS_OF_RUSTLS: usize = 40;
 const ROUNDS: usize = 7;
 /// How many times as fast as each of the others, and how many times that on two threads.
@@ -37,50 +39,81 @@ const READS: f64 = 2.0;
 const MOST_SLEEPS: f64 = 1.0;
 
 fn main() -> anyhow::Result<()> {
-    // Sessions that a server holds in the end are those that it was given first.
-    let stores: Vec<Box<dyn Store>> = vec![
-        Box::new(Ours(LocalStore::new(StoreLimits::new(ENTRIES, 1 << 30), [9; 16]), UnixTime::now())),
-        Box::new(Rustls(ServerSessionMemoryCache::new(ENTRIES))),
-        Box::new(Std(Mutex::default())),
-        #[cfg(feature = "peers")]
-        Box::new(peers::Moka(moka::sync::Cache::new(ENTRIES as u64))),
-        #[cfg(feature = "peers")]
-        Box::new(peers::QuickCache(quick_cache::sync::Cache::new(ENTRIES))),
-    ];
-    for store in &stores {
-        (0..ENTRIES).for_each(|number| store.put(id(number)));
-    }
     let memory = Memory::new();
     let mut reads = Vec::new();
+    let sizes = SIZES.map(|entries| measure(entries, &memory, &mut reads));
+    let sizes = sizes.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    println!("million take+put a second of one thread, by entries of 200 bytes, medians of {ROUNDS} rounds");
+    println!("{:24} {}", "", SIZES.map(|entries| format!("{entries:>10}")).join(" "));
+    for (index, largest) in sizes.last().into_iter().flatten().enumerate() {
+        let rates = sizes.iter().filter_map(|stores| Some(format!("{:>10.4}", stores.get(index)?.one)));
+        println!("{:24} {}", largest.name, rates.collect::<Vec<_>>().join(" "));
+    }
+    println!();
+    judge(sizes.last().map_or(&[][..], Vec::as_slice), median(reads))
+}
+
+/// What one store came to.
+struct Measured {
+    name: &'static str,
+    /// Million operations a second of one thread, and of two.
+    one: f64,
+    two: f64,
+    /// Of two threads, in a thousand operations.
+    sleeps: f64,
+}
+
+/// All stores with so many entries, in turns; reads of memory beside them.
+fn measure(entries: usize, memory: &Memory, reads: &mut Vec<f64>) -> anyhow::Result<Vec<Measured>> {
+    // Sessions that a server holds in the end are those that it was given first.
+    let stores: Vec<Box<dyn Store>> = vec![
+        Box::new(Ours(LocalStore::new(StoreLimits::new(entries, 1 << 30), [9; 16]), UnixTime::now())),
+        Box::new(Rustls(ServerSessionMemoryCache::new(entries), OPERATIONS_OF_RUSTLS * (ENTRIES / entries))),
+        Box::new(Std(Mutex::default())),
+        #[cfg(feature = "peers")]
+        Box::new(peers::Moka(moka::sync::Cache::new(entries as u64))),
+        #[cfg(feature = "peers")]
+        Box::new(peers::QuickCache(quick_cache::sync::Cache::new(entries))),
+    ];
+    for store in &stores {
+        (0..entries).for_each(|number| store.put(id(number)));
+    }
     let mut rates = vec![[Vec::new(), Vec::new()]; stores.len()];
     for round in 0..ROUNDS {
         reads.push(memory.nanos_per_read()?);
         for offset in 0..stores.len() {
             let index = (round + offset) % stores.len();
             for (threads, rates) in [1, 2].into_iter().zip(&mut rates[index]) {
-                rates.push(rate(&*stores[index], threads, round)?);
+                rates.push(rate(&*stores[index], entries, threads, round)?);
             }
         }
     }
+    let measured = stores.iter().zip(rates).map(|(store, rates)| {
+        let [(one, _), (two, sleeps)] = rates.map(|rounds| {
+            let (rates, sleeps) = rounds.into_iter().unzip();
+            (median(rates), median(sleeps))
+        });
+        Measured { name: store.name(), one, two, sleeps }
+    });
+    Ok(measured.collect())
+}
+
+/// Prints what the largest stores came to, and holds it against the bounds.
+fn judge(stores: &[Measured], read: f64) -> anyhow::Result<()> {
     println!("million take+put a second, {ENTRIES} entries of 200 bytes, medians of {ROUNDS} rounds");
     println!("{:24} {:>10} {:>11} {:>7} {:>20}", "", "one thread", "two threads", "ratio", "sleeps in a thousand");
     let mut ours = None;
     let mut best_of_others: f64 = 0.0;
     let mut of_quick_cache = None;
-    for (store, rates) in stores.iter().zip(rates) {
-        let [(one, _), (two, sleeps)] = rates.map(|rounds| {
-            let (rates, sleeps) = rounds.into_iter().unzip();
-            (median(rates), median(sleeps))
-        });
-        println!("{:24} {one:>10.4} {two:>11.4} {:>7.2} {sleeps:>20.3}", store.name(), two / one);
+    for &Measured { name, one, two, sleeps } in stores {
+        println!("{name:24} {one:>10.4} {two:>11.4} {:>7.2} {sleeps:>20.3}", two / one);
         if ours.is_some() {
             best_of_others = best_of_others.max(one);
         }
-        of_quick_cache = (store.name() == QUICK_CACHE).then_some(one).or(of_quick_cache);
+        of_quick_cache = (name == QUICK_CACHE).then_some(one).or(of_quick_cache);
         ours.get_or_insert((one, two / one, sleeps));
     }
     let (one, ratio, sleeps) = ours.unwrap_or_default();
-    let read = median(reads);
     println!("\none read of memory that depends on the one before: {read:.0} ns; {READS} of them: {:.0} ns", READS * read);
     println!("reprise-session, for a take and a put: {:.0} ns, {:.2} times as long", 1e3 / one, 1e3 / one / (READS * read));
     println!("beside the fastest of the others: {:.2} times the rate", one / best_of_others);
@@ -136,11 +169,11 @@ trait Store: Sync {
 }
 
 /// Million operations a second of all threads, and their sleeps in a thousand: each takes one entry and puts it back.
-fn rate(store: &dyn Store, threads: usize, round: usize) -> anyhow::Result<(f64, f64)> {
+fn rate(store: &dyn Store, entries: usize, threads: usize, round: usize) -> anyhow::Result<(f64, f64)> {
     let work = |thread: usize| -> io::Result<Used> {
         let begun = Used::so_far()?;
         for operation in 0..store.operations() {
-            let number = (operation * 7919 + thread * 500_009 + round * 104_729) % ENTRIES;
+            let number = (operation * 7919 + thread * 500_009 + round * 104_729) % entries;
             store.take(id(number));
             store.put(id(number));
         }
@@ -186,7 +219,8 @@ impl Store for Ours {
     }
 }
 
-struct Rustls(Arc<ServerSessionMemoryCache>);
+/// With how many operations it gets.
+struct Rustls(Arc<ServerSessionMemoryCache>, usize);
 
 impl Store for Rustls {
     fn name(&self) -> &'static str {
@@ -196,7 +230,7 @@ impl Store for Rustls {
         self.0.put(id.to_vec(), state());
     }
     fn operations(&self) -> usize {
-        OPERATIONS_OF_RUSTLS
+        self.1
     }
     fn take(&self, id: [u8; 32]) {
         self.0.take(&id);

@@ -20,6 +20,9 @@ use crate::refusal::{Refusal, User};
 use crate::status::Journal;
 use crate::strike::{Identity, StrikeRegister};
 
+/// Of what is read from the store, in bytes: more than any session or ring takes.
+pub(crate) const LARGEST: usize = 64 * 1024;
+
 /// The store as both see it.
 pub(crate) struct Shared {
     pub(crate) runtime: Handle,
@@ -95,7 +98,11 @@ impl Shared {
             self.answered();
         }
         self.metrics.store(StoreOperation::Fetch, now.duration_since(started), is_answered);
-        let found = |found: Option<Vec<u8>>| found.map_or(Answer::Absent, Answer::Found);
+        let found = |found: Option<Vec<u8>>| match found {
+            Some(entry) if entry.len() <= LARGEST => Answer::Found(entry),
+            // Nobody here wrote it.
+            _ => Answer::Absent,
+        };
         let answers = answers.unwrap_or_default().into_iter().map(found);
         let answers = lookups.iter().map(Lookup::key).zip(answers).collect::<Vec<(StoreKey, Answer)>>();
         Answers::new(answers).early_data(is_answered && self.is_sure(now))

@@ -4,8 +4,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -283,6 +283,21 @@ fn refused_writes_stop_no_reading_and_make_no_connections() {
     until("they are over", || refusing("put", 0) && refusing("ring", 0));
     assert!(store.status().is_healthy(), "{}", store.status());
     assert_eq!((fake.count("connected"), store.status().retries), (1, 0));
+}
+
+#[test]
+fn what_is_too_large_is_not_there() {
+    static ENTRIES: LazyLock<[String; 2]> =
+        LazyLock::new(|| [1 << 16, (1 << 16) + 1].map(|length| format!("${length}\r\n{}\r\n", "x".repeat(length))));
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let fake = Fake::start(|command| match command {
+        "GETDEL" => ENTRIES.get(NEXT.load(Ordering::Relaxed)).map(String::as_str),
+        _ => good(command),
+    });
+    let store = fake.store(|_| ());
+    assert!(matches!(&wait(take(&store)).answers[..], [(_, Answer::Found(entry))] if entry.len() == 1 << 16));
+    NEXT.store(1, Ordering::Relaxed);
+    assert!(matches!(wait(take(&store)).answers[..], [(_, Answer::Absent)]));
 }
 
 #[test]

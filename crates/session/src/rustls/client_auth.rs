@@ -32,6 +32,8 @@ pub struct ClientAuth {
     identity: Policy,
     /// Whether the verifier is asked at each resumption too: what it goes by may change without notice.
     asked_again: bool,
+    /// Whether the caller says that it is in force, since nobody can see it.
+    declared: bool,
 }
 
 impl ClientAuth {
@@ -66,10 +68,19 @@ impl ClientAuth {
 
     /// A verifier of another make. `identity` must differ wherever its judgement could: sessions are bound to it.
     pub fn custom(verifier: Arc<dyn ClientCertVerifier>, identity: &[u8]) -> Self {
-        Self { verifier, identity: PolicyBuilder::new().field("custom", identity).build(), asked_again: true }
+        let identity = PolicyBuilder::new().field("custom", identity).build();
+        Self { verifier, identity, asked_again: true, declared: false }
     }
 
-    /// Gives the verifier to a configuration in the making.
+    /// That of a configuration which was finished elsewhere, as crates for ACME do: `identity` says whatever its judgement of clients depends on, such as
+    /// `none` where it asks for no certificate, and nobody checks that. A client's certificate ends its sessions; its verifier is not asked
+    /// again.
+    pub fn declared(identity: &[u8]) -> Self {
+        let identity = PolicyBuilder::new().field("declared", identity).build();
+        Self { verifier: WebPkiClientVerifier::no_client_auth(), identity, asked_again: false, declared: true }
+    }
+
+    /// Gives the verifier to a configuration in the making; one that is [`ClientAuth::declared`] asks for no certificate then.
     pub fn apply(
         &self,
         builder: ConfigBuilder<ServerConfig, WantsVerifier>,
@@ -108,6 +119,9 @@ impl ClientAuth {
     /// rustls does not show the verifier, but each clone of the configuration holds it once more. There are more clones here
     /// than other holders, so connections that come and go meanwhile do not count.
     pub(super) fn is_applied(&self, config: &ServerConfig) -> bool {
+        if self.declared {
+            return true;
+        }
         let clones = vec![config.clone(); Arc::strong_count(&self.verifier).saturating_add(64)];
         Arc::strong_count(&self.verifier) > clones.len()
     }
@@ -133,6 +147,6 @@ impl ClientAuth {
             .field("roots", sorted(roots.iter().map(|root| root.as_ref()).collect()).as_bytes())
             .field("crls", sorted(crls.iter().map(|crl| crl.as_ref()).collect()).as_bytes())
             .build();
-        Ok(Self { verifier: builder.build()?, identity, asked_again: false })
+        Ok(Self { verifier: builder.build()?, identity, asked_again: false, declared: false })
     }
 }

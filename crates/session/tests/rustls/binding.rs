@@ -222,6 +222,27 @@ fn client_auth_that_is_not_in_force_is_refused() {
 }
 
 #[test]
+fn a_configuration_that_was_finished_elsewhere_is_declared() {
+    let fleet = Fleet::new();
+    let identity = fleet.identity(&["localhost"]);
+    let resumption = fleet.resumption(Means::Tickets);
+    let finished = || {
+        let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions().unwrap();
+        builder.with_no_client_auth().with_single_cert(identity.chain().to_vec(), identity.key_der()).unwrap()
+    };
+    let refused = ResumingServer::new(finished(), &ClientAuth::none(), &resumption);
+    assert_eq!(refused.unwrap_err(), ServerError::ClientAuthNotApplied);
+    let [one, two, other] = [b"none", b"none", b"some"]
+        .map(|identity| ResumingServer::new(finished(), &ClientAuth::declared(identity), &resumption).unwrap());
+    for version in VERSIONS {
+        let client = fleet.client(version);
+        assert!(!client.connect(&one).resumed);
+        assert!(client.connect(&two).resumed);
+        assert!(!client.connect(&other).resumed, "another authentication");
+    }
+}
+
+#[test]
 fn when_off_the_configuration_is_rustls_own() {
     let fleet = Fleet::new();
     let server = server(&fleet.identity(&["localhost"]), &ClientAuth::none(), &Resumption::off(), |_| ());
