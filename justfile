@@ -141,6 +141,7 @@ full: && (soak "20")
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
     REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise
+    REPRISE_STARTS=1000 cargo test --locked -p reprise-session-tests --features openssl --test openssl
     cargo xtask package
     cargo xtask firmware --twice
     cargo xtask stacks --system

@@ -13,7 +13,7 @@ use openssl::cipher::Cipher;
 use openssl::cipher_ctx::CipherCtxRef;
 use openssl::error::ErrorStack;
 use openssl::ex_data::Index;
-use openssl::ssl::{SslContext, SslContextBuilder, SslRef, SslSession, SslSessionRef};
+use openssl::ssl::{SslContext, SslContextBuilder, SslRef, SslSession, SslSessionRef, SslVersion};
 use openssl_sys::{
     EVP_CIPHER_CTX, EVP_MAC_CTX, EVP_MAC_CTX_set_params, OSSL_PARAM_construct_end, OSSL_PARAM_construct_octet_string, SSL,
     SSL_SESSION,
@@ -57,6 +57,12 @@ pub(crate) fn set_lookup(
 ) {
     // SAFETY: the session is one of its own, which belongs to no context.
     unsafe { builder.set_get_session_callback(lookup) };
+}
+
+/// Offers a session.
+pub(crate) fn set_session(ssl: &mut SslRef, session: &SslSessionRef) -> Result<(), ErrorStack> {
+    // SAFETY: the session was decoded, and belongs to no context.
+    unsafe { ssl.set_session(session) }
 }
 
 /// What the context of this connection knows.
@@ -150,12 +156,10 @@ unsafe extern "C" fn decrypt(
     status: c_int,
     _: *mut c_void,
 ) -> c_int {
-    let answer = match status {
-        SUCCESS => USE,
-        SUCCESS_RENEW => USE_RENEW,
+    if ![SUCCESS, SUCCESS_RENEW].contains(&status) {
         // No ticket, or one that does not decrypt.
-        _ => return IGNORE_RENEW,
-    };
+        return IGNORE_RENEW;
+    }
     // SAFETY: OpenSSL hands in a connection and, where it decrypted one, a session.
     let (ssl, session_ref) = unsafe { (SslRef::from_ptr_mut(ssl), SslSessionRef::from_ptr(session)) };
     let Some(shared) = shared(ssl).cloned() else { return IGNORE_RENEW };
@@ -177,5 +181,7 @@ unsafe extern "C" fn decrypt(
         return IGNORE_RENEW;
     }
     ssl.set_ex_data(shared.begun, first_authentication);
-    answer
+    // A client uses a ticket of TLS 1.3 once (RFC 9846 C.4), and comes back with the next.
+    let is_used_once = ssl.version2() == Some(SslVersion::TLS1_3);
+    if status == SUCCESS_RENEW || is_used_once { USE_RENEW } else { USE }
 }

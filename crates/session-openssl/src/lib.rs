@@ -5,6 +5,8 @@
 //! [`Sessions::stored`] keeps sessions in a store, sealed: IDs of TLS 1.2, and TLS 1.3 tickets that are resumed once. What a session is bound to is
 //! the `context`, beside what OpenSSL compares by itself: the SNI, the version, the suite.
 //!
+//! [`ClientSessions`] is the other side: a client's sessions in a folder, so that a program that is started a thousand times resumes.
+//!
 //! A handshake waits for the store within its budget, and blocks its thread meanwhile, as OpenSSL's callbacks do.
 //!
 //! Everything stands behind the feature `openssl`, which is off by default. It needs OpenSSL 3.0 or later.
@@ -31,7 +33,9 @@
 #![cfg(feature = "openssl")]
 
 mod callbacks;
+mod client;
 mod ffi;
 mod sessions;
 
+pub use client::ClientSessions;
 pub use sessions::Sessions;

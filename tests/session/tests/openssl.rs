@@ -5,6 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -16,7 +17,7 @@ use openssl::x509::X509;
 use reprise_engine::Offer;
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
-use reprise_session::key_file::{Format, KeyFiles, write};
+use reprise_session::key_file::{Format, KeyFiles, new_keys, write};
 use reprise_session::store::SharedStore;
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, KeyRing, Random, RingHandle, Rotation, SystemRandom};
@@ -108,7 +109,8 @@ fn tickets_resume_at_every_node_under_one_ring() {
     for version in [Version::Tls12, Version::Tls13] {
         let first = world.visit(one, version, FULL);
         assert_eq!((first.kind, first.body.as_str()), (Kind::Full, "hello\n"), "{version:?}");
-        assert_eq!(world.kind(other, version, &first), Kind::Ticket, "{version:?}");
+        let again = world.visit(other, version, first.offer());
+        assert_eq!((again.kind, again.sessions.len()), (Kind::Ticket, 1), "{version:?}");
         assert_eq!(world.kind(another_site, version, &first), Kind::Full, "{version:?}");
         assert_eq!(world.kind(another_ring, version, &first), Kind::Full, "{version:?}");
     }
@@ -188,4 +190,71 @@ fn sessions_in_a_store_resume_at_every_node() {
     assert_eq!(world.kind(other, Version::Tls13, &tickets), Kind::Full, "it was taken");
     store.kill();
     assert_eq!(world.kind(other, Version::Tls12, &ids), Kind::Full, "an outage costs a full handshake");
+}
+
+/// A program, its folder of sessions and its keys.
+struct Client {
+    folder: tempfile::TempDir,
+    node: SocketAddr,
+}
+
+impl Client {
+    fn of(world: &World) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("authority"), world.authority.pem()).unwrap();
+        let keys = new_keys(Duration::from_secs(24 * HOUR), 64, UnixTime::now(), &SystemRandom).unwrap();
+        write(&folder.path().join("keys"), Format::Reprise, &keys.keys().collect::<Vec<_>>()).unwrap();
+        Self { folder, node: world.node(Sessions::tickets(b"site", world.ring(6))) }
+    }
+
+    fn start(&self) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_session-client"));
+        let [authority, sessions, keys] = ["authority", "sessions", "keys"].map(|name| self.folder.path().join(name));
+        command.arg(self.node.to_string()).args([authority, sessions, keys]).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    fn resumes(&self) -> bool {
+        let output = self.start().wait_with_output().unwrap();
+        assert!(output.status.success());
+        output.stdout == b"resumed\n"
+    }
+}
+
+#[test]
+fn a_program_that_is_started_again_and_again_resumes() {
+    let client = Client::of(&World::new());
+    // A thousand take a minute: just full.
+    let starts = std::env::var("REPRISE_STARTS").map_or(200, |starts| starts.parse().unwrap());
+    let resumed = (0..starts).filter(|_| client.resumes()).count();
+    assert!(resumed * 100 >= starts * 99, "{resumed} of {starts}");
+    let kept = std::fs::read_dir(client.folder.path().join("sessions")).unwrap().count();
+    assert!((1..=8).contains(&kept), "{kept}");
+}
+
+#[test]
+fn sixteen_at_once_that_are_killed_leave_whole_files() {
+    let client = Client::of(&World::new());
+    for round in 0..20u64 {
+        let mut running: Vec<Child> = (0..16).map(|_| client.start()).collect();
+        thread::sleep(Duration::from_millis(round * 3));
+        for child in running.iter_mut().step_by(2) {
+            child.kill().unwrap();
+        }
+        for (number, child) in running.into_iter().enumerate() {
+            let output = child.wait_with_output().unwrap();
+            assert!(number % 2 == 0 || output.status.success(), "one that was not killed fails");
+        }
+    }
+    // Whatever is there resumes: each file is whole. One of TLS 1.3 gives another.
+    for _ in 0..20 {
+        assert!(client.resumes());
+    }
+    // And what is no session is removed, and costs a full handshake.
+    let sessions = client.folder.path().join("sessions");
+    for file in std::fs::read_dir(&sessions).unwrap() {
+        std::fs::write(file.unwrap().path(), b"garbage").unwrap();
+    }
+    assert!(!client.resumes());
+    assert!(client.resumes());
 }
