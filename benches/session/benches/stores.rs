@@ -26,6 +26,8 @@ const OPERATIONS: usize = 400_000;
 /// rustls' cache looks through a list of all its entries for one that is taken, so it gets fewer operations: of a million, so many.
 const OPERATIONS_OF_RUSTLS: usize = 40;
 const ROUNDS: usize = 7;
+/// What neither bounds nor expires nor wipes: how fast a store could be, and not what it is held against.
+const UNBOUNDED: &str = "HashMap behind one lock";
 /// How many times as fast as each of the others, and how many times that on two threads.
 const BOUNDS: (f64, f64) = (1.0, 1.5);
 /// The goal, in million operations a second on one thread, and what quick_cache did on the machine that it was set on: where memory is
@@ -107,7 +109,7 @@ fn judge(stores: &[Measured], read: f64) -> anyhow::Result<()> {
     let mut of_quick_cache = None;
     for &Measured { name, one, two, sleeps } in stores {
         println!("{name:24} {one:>10.4} {two:>11.4} {:>7.2} {sleeps:>20.3}", two / one);
-        if ours.is_some() {
+        if ours.is_some() && name != UNBOUNDED {
             best_of_others = best_of_others.max(one);
         }
         of_quick_cache = (name == QUICK_CACHE).then_some(one).or(of_quick_cache);
@@ -116,7 +118,7 @@ fn judge(stores: &[Measured], read: f64) -> anyhow::Result<()> {
     let (one, ratio, sleeps) = ours.unwrap_or_default();
     println!("\none read of memory that depends on the one before: {read:.0} ns; {READS} of them: {:.0} ns", READS * read);
     println!("reprise-session, for a take and a put: {:.0} ns, {:.2} times as long", 1e3 / one, 1e3 / one / (READS * read));
-    println!("beside the fastest of the others: {:.2} times the rate", one / best_of_others);
+    println!("beside the fastest of the others that are bounded: {:.2} times the rate", one / best_of_others);
     let quick_cache = of_quick_cache.unwrap_or(QUICK_CACHE_AT_GOAL);
     let goal = GOAL * quick_cache / QUICK_CACHE_AT_GOAL;
     let is_reached = if one >= goal { "reached" } else { "not reached" };
@@ -242,7 +244,7 @@ struct Std(Mutex<HashMap<[u8; 32], Vec<u8>>>);
 
 impl Store for Std {
     fn name(&self) -> &'static str {
-        "HashMap behind one lock"
+        UNBOUNDED
     }
     fn put(&self, id: [u8; 32]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, state());

@@ -1,20 +1,12 @@
 //! Keys for a running HAProxy, by its runtime API: `show tls-keys` and `set ssl tls-key`. It needs no reload then.
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use reprise_session::KeyRing;
 use reprise_session::key_file::{Format, files};
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
-
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// More than HAProxy says of a thousand files of keys.
-const MOST: u64 = 1 << 20;
 
 /// Tells the HAProxy that listens at `socket` (`stats socket … level admin`) each key that it does not know, in the order of time: the last one
 /// becomes its next, and the one before encrypts.
@@ -52,9 +44,17 @@ fn references(shown: &str) -> Vec<(u32, &str)> {
     references
 }
 
+#[cfg(unix)]
 fn ask(socket: &Path, command: &str) -> anyhow::Result<Zeroizing<String>> {
+    use anyhow::Context;
+    use std::io::{Read, Write};
+    use std::time::Duration;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+    /// More than HAProxy says of a thousand files of keys.
+    const MOST: u64 = 1 << 20;
     let asked = || {
-        let mut stream = UnixStream::connect(socket)?;
+        let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         writeln!(stream, "{command}")?;
@@ -63,6 +63,11 @@ fn ask(socket: &Path, command: &str) -> anyhow::Result<Zeroizing<String>> {
         std::io::Result::Ok(said)
     };
     asked().with_context(|| format!("cannot ask HAProxy at {}", socket.display()))
+}
+
+#[cfg(not(unix))]
+fn ask(socket: &Path, _: &str) -> anyhow::Result<Zeroizing<String>> {
+    anyhow::bail!("{}: this system has no such sockets", socket.display())
 }
 
 fn first_line(said: &str) -> &str {
