@@ -36,10 +36,17 @@ fn tokio_hyper_and_axum_resume_at_the_other_process() {
 
 #[cfg(feature = "valkey")]
 #[test]
-fn with_a_store_axum_resumes_at_the_other_process() {
+fn with_a_store_all_resume_at_the_other_process() {
     require_store!();
     let world = World::new();
-    world.resumes_at_the_other_process(env!("CARGO_BIN_EXE_example-valkey"), "hello\n");
+    for program in [
+        env!("CARGO_BIN_EXE_example-store-std"),
+        env!("CARGO_BIN_EXE_example-store-tokio"),
+        env!("CARGO_BIN_EXE_example-store-hyper"),
+        env!("CARGO_BIN_EXE_example-store-axum"),
+    ] {
+        world.resumes_at_the_other_process(program, "hello\n");
+    }
 }
 
 #[cfg(feature = "frameworks")]
@@ -48,8 +55,8 @@ fn with_a_store_actix_and_tonic_resume_at_the_other_process() {
     require_store!();
     reprise_servers::require!("curl");
     let world = World::new();
-    world.resumes_at_the_other_process(env!("CARGO_BIN_EXE_example-actix"), "hello\n");
-    let (_tonic, address) = world.resumes_at_the_other_process(env!("CARGO_BIN_EXE_example-tonic"), "");
+    world.resumes_at_the_other_process(env!("CARGO_BIN_EXE_example-store-actix"), "hello\n");
+    let (_tonic, address) = world.resumes_at_the_other_process(env!("CARGO_BIN_EXE_example-store-tonic"), "");
     // grpc.health.v1: an empty request, and SERVING.
     let request = world.folder.path().join("request");
     std::fs::write(&request, [0; 5]).unwrap();
@@ -65,7 +72,7 @@ fn with_a_store_actix_and_tonic_resume_at_the_other_process() {
 fn with_a_store_quinn_resumes_at_the_other_process() {
     require_store!();
     let world = World::new();
-    let [(_one, one), (_other, other)] = [(); 2].map(|()| world.start(env!("CARGO_BIN_EXE_example-quinn")));
+    let [(_one, one), (_other, other)] = [(); 2].map(|()| world.start(env!("CARGO_BIN_EXE_example-store-quinn")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (client, certificates) = quic::client(&world.authority);
     // A certificate is sent in a full handshake alone.
@@ -234,7 +241,18 @@ mod quic {
 
 #[test]
 fn every_example_has_fewer_than_60_lines() {
-    for name in ["plain", "tokio", "hyper", "axum", "valkey", "actix", "tonic"] {
+    for name in [
+        "plain",
+        "tokio",
+        "hyper",
+        "axum",
+        "store/std",
+        "store/tokio",
+        "store/hyper",
+        "store/axum",
+        "store/actix",
+        "store/tonic",
+    ] {
         let lines = source(name).lines().count();
         assert!(lines < 60, "{name}: {lines}");
     }
@@ -248,7 +266,7 @@ fn the_guide_shows_what_the_examples_say() {
         ("without/tokio.rs", "tokio"),
         ("without/hyper.rs", "hyper"),
         ("without/axum.rs", "axum"),
-        ("examples/axum.rs", "valkey"),
+        ("examples/axum.rs", "store/axum"),
     ] {
         let heading = format!("```diff\n--- {before}\n+++ examples/{name}.rs\n");
         let (_, block) = guide.split_once(&heading).unwrap_or_else(|| panic!("no diff of {name}"));

@@ -16,6 +16,26 @@ pub(crate) const BAD_ANSWER: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const UNREACHABLE: u8 = 3;
 
+/// What each code means, as the guide says it.
+pub(crate) const CODES: [(u8, &str); 5] = [
+    (0, "The command completed."),
+    (
+        BAD_ANSWER,
+        "The command completed, and the result is bad: a kind in `--kinds` was not observed in every sample, a certain fault was found (in \
+         `diagnose` also a likely one), or a `--fail-if` was met.",
+    ),
+    (
+        USAGE,
+        "Usage error: a flag, a file, a key, a passphrase or an output path is wrong. Found before anything is measured.",
+    ),
+    (
+        UNREACHABLE,
+        "The name, the connection, TLS or the certificate failed, or the target stopped responding; of several targets, all of them. \
+         Results so far are kept.",
+    ),
+    (INTERRUPTED, "Ctrl-C. Results so far are kept."),
+];
+
 /// What came of a command.
 pub(crate) enum Ending {
     /// Done.

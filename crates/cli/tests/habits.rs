@@ -32,6 +32,9 @@ fn every_shell_has_its_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = printed(&format!("completions {shell}"));
         assert!(script.contains("measure") && script.contains("fail-if"), "{shell}");
+        // Scripts of clap for other shells complete no values of arguments.
+        let has_values = ["bash", "zsh"].contains(&shell);
+        assert_eq!(script.contains("ticket-key-zero"), has_values, "{shell}: the causes that explain knows");
     }
 }
 
@@ -42,7 +45,29 @@ fn manual_pages_are_written_one_a_command() {
     let pages = directory.path().join("man1");
     Reprise::line("man").arg(&pages).run().exits(0);
     for page in ["reprise.1", "reprise-measure.1", "reprise-trace.1", "reprise-load.1"] {
-        assert!(std::fs::read_to_string(pages.join(page)).unwrap().contains(".SH"), "{page}");
+        let text = std::fs::read_to_string(pages.join(page)).unwrap();
+        for section in ["NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"] {
+            assert_eq!(
+                text.matches(&format!(".SH \"{section}\"\n")).count() + text.matches(&format!(".SH {section}\n")).count(),
+                1,
+                "{page}: {section}"
+            );
+        }
+        let (_, others) = text.rsplit_once("SEE ALSO").unwrap();
+        assert!(
+            others.contains("(1)") && !others.contains(&page.replace(".1", "(1)").replace('-', "\\-")),
+            "{page}: {others}"
+        );
+    }
+    // The guide's table of exit codes is theirs.
+    let page = std::fs::read_to_string(pages.join("reprise.1")).unwrap().replace("\\-", "-").replace("\n", " ");
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/README.md")).unwrap();
+    let (_, table) = guide.split_once("| code | meaning |").unwrap();
+    let rows: Vec<_> =
+        table.lines().skip(2).map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")).collect();
+    assert_eq!(rows.len(), 5);
+    for (code, meaning) in rows {
+        assert!(page.contains(&format!("{code}\\fR {meaning}")), "{code} {meaning}");
     }
     Reprise::line("man /dev/null/x").run().exits(2);
 }

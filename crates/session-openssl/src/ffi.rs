@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_void};
 
-use openssl_sys::{EVP_CIPHER_CTX, EVP_MAC_CTX, OSSL_PARAM, SSL, SSL_CTX, SSL_SESSION};
+use openssl_sys::{EVP_CIPHER_CTX, EVP_MAC_CTX, OSSL_PARAM, SSL, SSL_CTX, SSL_SESSION, X509};
 
 /// Names a key and makes it ready, or finds it by its name. 1: done; 2: done, and the client is to get a new ticket; 0: no such
 /// key; negative: the handshake fails.
@@ -48,6 +48,7 @@ unsafe extern "C" {
     ) -> c_int;
     pub(crate) fn SSL_CTX_set_timeout(context: *mut SSL_CTX, seconds: c_long) -> c_long;
     pub(crate) fn SSL_get_session(ssl: *const SSL) -> *mut SSL_SESSION;
+    pub(crate) fn SSL_SESSION_get0_peer(session: *mut SSL_SESSION) -> *mut X509;
     pub(crate) fn SSL_SESSION_set1_ticket_appdata(session: *mut SSL_SESSION, data: *const c_void, length: usize) -> c_int;
     pub(crate) fn SSL_SESSION_get0_ticket_appdata(
         session: *mut SSL_SESSION,

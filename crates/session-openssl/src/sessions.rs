@@ -121,6 +121,10 @@ impl Shared {
             .inspect_err(|refused| tracing::debug!(reason = refused.label(), "a stored session is not resumed"))
             .ok()?;
         let session = SslSession::from_der(&opened.state).ok()?;
+        if callbacks::is_client_over(&session, now) {
+            tracing::debug!("a stored session is not resumed: the client's certificate is over");
+            return None;
+        }
         ssl.set_ex_data(self.begun, opened.times.first_authentication);
         Some(session)
     }

@@ -11,17 +11,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use openssl::pkey::PKey;
-use openssl::ssl::{SslAcceptor, SslMethod};
-use openssl::x509::X509;
+use aws_lc_rs::digest;
+use openssl::asn1::Asn1Time;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::hash::MessageDigest;
+use openssl::nid::Nid;
+use openssl::pkey::{PKey, Private};
+use openssl::ssl::{SslAcceptor, SslConnector, SslContextBuilder, SslMethod, SslVerifyMode, SslVersion};
+use openssl::x509::{X509, X509Builder};
 use reprise_engine::Offer;
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
 use reprise_session::key_file::{Format, KeyFiles, new_keys, write};
 use reprise_session::store::SharedStore;
 use reprise_session::ticket::Limits;
-use reprise_session::{KeyEncryptionKeys, KeyRing, Random, RingHandle, Rotation, SystemRandom};
-use reprise_session_openssl::Sessions;
+use reprise_session::{KeyEncryptionKeys, KeyRing, RingHandle, Rotation, SystemRandom};
+use reprise_session_openssl::{ClientSessions, Sessions};
 use reprise_session_tests::client::{FULL, Visit, config, visit};
 use reprise_session_tests::require_store;
 use reprise_session_tests::store::Store;
@@ -52,6 +57,10 @@ impl World {
 
     /// A server in threads of its own; they end with the test.
     fn node(&self, sessions: Sessions) -> SocketAddr {
+        self.node_with(sessions, |_| ())
+    }
+
+    fn node_with(&self, sessions: Sessions, configure: impl FnOnce(&mut SslContextBuilder)) -> SocketAddr {
         let mut builder = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
         let chain = X509::stack_from_pem(self.identity.chain_pem().as_bytes()).unwrap();
         builder.set_certificate(&chain[0]).unwrap();
@@ -61,6 +70,7 @@ impl World {
             let now = UnixTime::now().as_secs() + ahead.load(Ordering::Relaxed);
             UnixTime::since_unix_epoch(Duration::from_secs(now))
         };
+        configure(&mut builder);
         sessions.clock(clock).apply(&mut builder).unwrap();
         let acceptor = Arc::new(builder.build());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -140,6 +150,66 @@ fn keys_and_chains_end() {
     }
 }
 
+/// A client's certificate that ends in two hours, and that the server trusts as it is.
+fn short_certificate() -> (X509, PKey<Private>) {
+    let key = EcKey::generate(&EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap()).unwrap();
+    let key = PKey::from_ec_key(key).unwrap();
+    let now = i64::try_from(UnixTime::now().as_secs()).unwrap();
+    let mut builder = X509Builder::new().unwrap();
+    builder.set_version(2).unwrap();
+    builder.set_pubkey(&key).unwrap();
+    builder.set_not_before(&Asn1Time::from_unix(now - 60).unwrap()).unwrap();
+    builder.set_not_after(&Asn1Time::from_unix(now + 7200).unwrap()).unwrap();
+    builder.sign(&key, MessageDigest::sha256()).unwrap();
+    (builder.build(), key)
+}
+
+#[test]
+fn a_client_certificate_ends_its_sessions() {
+    require_store!();
+    let world = World::new();
+    let store = Store::start(&[]);
+    let (certificate, key) = short_certificate();
+    let limits = Limits::new().lifetime(Duration::from_secs(10 * HOUR));
+    let (shared, ring) = start_store(&store, 12);
+    let of_client = |sessions: Sessions| {
+        world.node_with(sessions.limits(limits), |builder| {
+            builder.set_verify(SslVerifyMode::PEER | SslVerifyMode::FAIL_IF_NO_PEER_CERT);
+            builder.cert_store_mut().add_cert(certificate.clone()).unwrap();
+        })
+    };
+    let nodes = [of_client(Sessions::tickets(b"site", ring.clone())), of_client(Sessions::stored(b"site", ring, shared))];
+    for version in [SslVersion::TLS1_2, SslVersion::TLS1_3] {
+        for node in nodes {
+            let folder = tempfile::tempdir().unwrap();
+            let client_ring = world.ring(12);
+            let sessions = ClientSessions::new(folder.path(), b"", client_ring).unwrap();
+            let resumes = || {
+                let mut builder = SslConnector::builder(SslMethod::tls_client()).unwrap();
+                builder.set_verify(SslVerifyMode::NONE);
+                builder.set_min_proto_version(Some(version)).unwrap();
+                builder.set_max_proto_version(Some(version)).unwrap();
+                builder.set_certificate(&certificate).unwrap();
+                builder.set_private_key(&key).unwrap();
+                sessions.apply(&mut builder).unwrap();
+                let mut ssl = builder.build().configure().unwrap().into_ssl("localhost").unwrap();
+                sessions.offer(&mut ssl, "node");
+                let mut tls = ssl.connect(TcpStream::connect(node).unwrap()).unwrap();
+                tls.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+                let _ = tls.read_to_end(&mut Vec::new());
+                tls.ssl().session_reused()
+            };
+            let mut seen = Vec::new();
+            for hour in [0, 1, 3] {
+                world.ahead.store(hour * HOUR, Ordering::Relaxed);
+                seen.push(resumes());
+            }
+            world.ahead.store(0, Ordering::Relaxed);
+            assert_eq!(seen, [false, true, false], "{version:?}");
+        }
+    }
+}
+
 #[test]
 fn keys_of_nginx_are_the_keys_of_tickets() {
     let world = World::new();
@@ -160,22 +230,23 @@ fn keys_of_nginx_are_the_keys_of_tickets() {
     }
 }
 
+/// One node's view of it.
+fn start_store(store: &Store, hours: u64) -> (Arc<dyn SharedStore>, RingHandle) {
+    let rotation = Rotation::new(Duration::from_secs(hours * HOUR)).unwrap();
+    // As any 32 random bytes.
+    let keys = KeyEncryptionKeys::new([digest::digest(&digest::SHA256, b"the fleet").as_ref()]).unwrap();
+    let config = ValkeyConfig::new(Topology::Single(store.url()), rotation, keys);
+    let (store, ring) = Valkey::start(config.budget(Duration::from_millis(500))).unwrap();
+    (Arc::new(store), ring)
+}
+
 #[test]
 fn sessions_in_a_store_resume_at_every_node() {
     require_store!();
     let world = World::new();
     let mut store = Store::start(&[]);
-    let mut secret = [0; 32];
-    SystemRandom.fill(&mut secret).unwrap();
-    let start = || -> (Arc<dyn SharedStore>, RingHandle) {
-        let rotation = Rotation::new(Duration::from_secs(HOUR)).unwrap();
-        let keys = KeyEncryptionKeys::new([&secret[..]]).unwrap();
-        let config = ValkeyConfig::new(Topology::Single(store.url()), rotation, keys);
-        let (store, ring) = Valkey::start(config.budget(Duration::from_millis(500))).unwrap();
-        (Arc::new(store), ring)
-    };
     let [one, other, stranger] = ["site", "site", "another site"].map(|context| {
-        let (store, ring) = start();
+        let (store, ring) = start_store(&store, 1);
         world.node(Sessions::stored(context.as_bytes(), ring, store))
     });
     let ids = world.visit(one, Version::Tls12, Offer::Full { session_ticket: false });

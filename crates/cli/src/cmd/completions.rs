@@ -1,7 +1,9 @@
 //! `reprise completions SHELL`: a script that completes commands and flags.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
+use reprise_diagnosis::causes;
 use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
@@ -25,7 +27,11 @@ Examples:
 
 pub(super) fn run(arguments: CompletionsArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut help::command(&[]), "reprise", &mut script);
+    // Only here: `explain` itself says what is similar to an unknown one.
+    let ids = PossibleValuesParser::new(causes().map(|cause| cause.slug));
+    let mut command =
+        help::command(&[]).mut_subcommand("explain", |explain| explain.mut_arg("id", |id| id.value_parser(ids.clone())));
+    clap_complete::generate(arguments.shell, &mut command, "reprise", &mut script);
     print(&script)?;
     Ok(Ending::Done)
 }

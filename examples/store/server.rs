@@ -1,4 +1,4 @@
-//! What `actix`, `tonic` and `quinn` have in common: a server whose nodes share keys through Valkey or Redis.
+//! What the programs beside this file have in common, but for `axum`, which has all of it to be copied from: a server whose nodes share keys through Valkey or Redis.
 
 use std::error::Error;
 use std::sync::Arc;

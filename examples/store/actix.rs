@@ -1,4 +1,4 @@
-//! A server on actix-web. `example-actix CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of Valkey or Redis.
+//! A server on actix-web. `example-store-actix CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of Valkey or Redis.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,4 +1,4 @@
-//! A gRPC server on tonic, with the health service. `example-tonic CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of Valkey or Redis.
+//! A gRPC server on tonic, with the health service. `example-store-tonic CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of Valkey or Redis.
 
 #![allow(clippy::print_stdout)]
 

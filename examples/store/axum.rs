@@ -1,4 +1,4 @@
-//! A server on axum whose nodes share keys through Valkey or Redis. `example-valkey CERTIFICATE KEY STORE RING-KEY`, where STORE is a URL.
+//! A server on axum whose nodes share keys through Valkey or Redis. `example-store-axum CERTIFICATE KEY STORE RING-KEY`, where STORE is a URL.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,4 +1,4 @@
-//! A QUIC server on quinn: tickets of QUIC under the ring of all nodes. `example-quinn CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of
+//! A QUIC server on quinn: tickets of QUIC under the ring of all nodes. `example-store-quinn CERTIFICATE KEY STORE RING-KEY`, where STORE is the URL of
 //! Valkey or Redis.
 
 #![allow(clippy::print_stdout)]
