@@ -76,14 +76,11 @@ fn page(program: &Command, command: &Command) -> std::io::Result<Vec<u8>> {
     roff.control("SH", ["FILES"]);
     FILES.iter().for_each(|(name, meaning)| entry(&mut roff, name, meaning));
     roff.control("SH", ["SEE ALSO"]);
-    let pages = program.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).map(Command::get_name);
-    let pages = std::iter::once("reprise".to_owned()).chain(pages.map(|name| format!("reprise-{name}")));
-    let own = Man::new(command.clone()).get_filename();
-    let others: Vec<String> = pages
-        .map(|page| format!("{page}(1)"))
-        .filter(|page| !own.starts_with(&format!("{}.", page.trim_end_matches("(1)"))))
-        .collect();
-    roff.text([roman(others.join(", "))]);
+    let filename = Man::new(command.clone()).get_filename();
+    let commands = program.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).map(Command::get_name);
+    let pages = std::iter::once("reprise".to_owned()).chain(commands.map(|name| format!("reprise-{name}")));
+    let others = pages.filter(|page| filename.strip_suffix(".1") != Some(page)).map(|page| format!("{page}(1)"));
+    roff.text([roman(others.collect::<Vec<_>>().join(", "))]);
     roff.to_writer(&mut page)?;
     Ok(page)
 }
