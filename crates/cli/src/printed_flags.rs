@@ -28,6 +28,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("compare/src/layers/", &["layers"]),
     ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
+    ("cli/src/ending.rs", &["measure"]),
     ("cli/src/gate.rs", GATED),
     ("cli/src/connection_flags.rs", &["measure", "trace", "diagnose"]),
     ("cli/src/outputs.rs", &["trace"]),

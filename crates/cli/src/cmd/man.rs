@@ -35,7 +35,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("COLUMNS", "How wide output may be, instead of the terminal's width."),
     ("SSLKEYLOGFILE", "Secrets of connections are appended to this file, so that others can decrypt them."),
     ("REPRISE_KEY_PASSPHRASE", "The passphrase of a key or of a file of sessions, where there is no terminal to ask at."),
-    ("REPRISE_STACKS", "Directories of plugins, as --plugins."),
+    ("REPRISE_STACKS", "Directories of plugins of TLS libraries, in the place of the usual ones."),
     ("XDG_DATA_HOME", "Where `reprise stacks install` puts plugins; $HOME/.local/share without it."),
 ];
 
