@@ -3,14 +3,11 @@
 
 #![allow(clippy::print_stdout)]
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use reprise_session::store::{Answer, Lookup, SharedStore, StoreKey};
+use reprise_session::store::{Answer, Lookup, SharedStore, StoreKey, wait};
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
 use reprise_session_tests::store::{Store, program};
 use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
@@ -72,21 +69,4 @@ fn measure(store: &Valkey, worker: u8, lookups: u8) -> anyhow::Result<Vec<Durati
         }
     }
     Ok(waits)
-}
-
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }

@@ -16,7 +16,7 @@ use crate::backoff::Backoff;
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
 use crate::refusal::Refusal;
-use crate::shared::{LARGEST, Shared};
+use crate::shared::Shared;
 use crate::strike::Identity;
 
 /// How long anything of the keeper's own may take: nobody waits for it.
@@ -250,9 +250,7 @@ impl Keeper {
         let mut found = Vec::new();
         for id in self.keys.ids() {
             let ring = redis::cmd("GET").arg(self.shared.ring_key(&id)).query_async::<Option<Vec<u8>>>(connection).await;
-            let ring = self.shared.note(RING, "GET", ring)?;
-            // What is larger was garbled: no ring opens from nothing.
-            found.push(ring.map(|ring| if ring.len() > LARGEST { Vec::new() } else { ring }));
+            found.push(self.shared.note(RING, "GET", ring)?);
         }
         self.look_for_others(connection).await?;
         let time = redis::cmd("TIME").query_async(connection).await;

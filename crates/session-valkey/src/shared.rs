@@ -20,8 +20,8 @@ use crate::refusal::{Refusal, User};
 use crate::status::Journal;
 use crate::strike::{Identity, StrikeRegister};
 
-/// Of what is read from the store, in bytes: more than any session or ring takes.
-pub(crate) const LARGEST: usize = 64 * 1024;
+/// Of an entry, in bytes: more than any session takes.
+const LARGEST: usize = 64 * 1024;
 
 /// The store as both see it.
 pub(crate) struct Shared {

@@ -91,7 +91,7 @@ mod tests {
     use crate::random::SystemRandom;
 
     #[test]
-    fn two_chains_of_one_secret_make_the_same_keys_until_one_is_mixed() {
+    fn chains_of_one_secret_agree_until_one_is_mixed() {
         let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
         let one = Chain::begin(at(1000), &SystemRandom).unwrap();
         let other = Chain::from_parts(one.secret(), one.begins());

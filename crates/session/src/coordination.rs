@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_garbled_ring_is_repaired_and_one_of_other_keys_has_another_name() {
+    fn a_garbled_ring_is_repaired_under_its_own_name() {
         let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
         let (ours, theirs) = (keys(), keys());
         let current = provisional(&rotation, at(0), &SystemRandom).unwrap().at_version(7);

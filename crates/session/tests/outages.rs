@@ -186,7 +186,7 @@ fn nodes_that_are_cut_off_together_refuse_nothing() {
 }
 
 #[test]
-fn a_node_that_is_away_for_one_and_a_half_periods_refuses_nothing() {
+fn a_node_away_for_one_and_a_half_periods_refuses_nothing() {
     let year = run(
         "each node away, for up to 18 hours",
         Outages { of: Away::EachNode, one_in: 40, longest: KNOWN_FOR - STEP, loses_ring: false },

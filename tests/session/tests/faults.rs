@@ -233,12 +233,18 @@ fn a_garbled_ring_is_repaired_by_any_node() {
     let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=tickets", "refresh=100"]);
     let one = fleet.node(&[]);
     let client = fleet.client(Version::Tls13, None);
-    store.ask("EVAL \"for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('SET', key, 'nonsense') end\" 0");
-    let new = fleet.node(&[]);
-    until("a node that starts now shares it", || {
-        let first = visit(one.address, &client, FULL, "/").unwrap();
-        visit(new.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
-    });
+    // Nothing, a word, and more than any entry may have.
+    for length in [0, 8, 100_000] {
+        let script = format!(
+            "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('SET', key, string.rep('x', {length})) end"
+        );
+        store.ask(&format!("EVAL \"{script}\" 0"));
+        let new = fleet.node(&[]);
+        until("a node that starts now shares it", || {
+            let first = visit(one.address, &client, FULL, "/").unwrap();
+            visit(new.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
+        });
+    }
 }
 
 #[test]
