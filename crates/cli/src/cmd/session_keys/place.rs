@@ -78,8 +78,7 @@ impl Place {
     }
 
     pub(super) fn files(&self) -> KeyFiles {
-        let (Medium::File(path) | Medium::Socket(path)) = &self.medium else { return KeyFiles::new(self.format, [""; 0]) };
-        KeyFiles::new(self.format, [path])
+        KeyFiles::new(self.format, self.file().ok())
     }
 
     pub(super) fn read(&self) -> anyhow::Result<KeyRing> {
