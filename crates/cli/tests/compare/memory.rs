@@ -65,7 +65,7 @@ fn each_side_of_each_library_holds_less_than_its_peak() {
 }
 
 #[test]
-fn small_and_released_buffers_are_smaller_where_the_library_has_them() {
+fn small_and_released_buffers_are_smaller_where_there_are_such() {
     let Some(folder) = folder() else { return };
     let command = Reprise::without_plugins("compare memory --quick --records 512 --plugins").arg(folder);
     let (document, outcome) = command.run_for_json();
@@ -101,7 +101,7 @@ fn small_and_released_buffers_are_smaller_where_the_library_has_them() {
 }
 
 #[test]
-fn a_maximum_fragment_length_that_no_extension_can_say_is_unsupported() {
+fn a_fragment_length_that_no_extension_can_say_is_unsupported() {
     let Some(folder) = folder() else { return };
     let line = "compare memory --quick --tls 1.2 --stacks openssl,gnutls --records 700,300 --plugins";
     let (document, outcome) = Reprise::without_plugins(line).arg(folder).run_for_json();
