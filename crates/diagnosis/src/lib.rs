@@ -11,6 +11,7 @@
 //! assert!(causes().all(|cause| !cause.title.is_empty()));
 //! ```
 
+mod bound;
 mod causes;
 mod client;
 mod diagnose;
@@ -31,6 +32,7 @@ pub mod example;
 #[cfg(test)]
 mod guide;
 
+pub use bound::bound;
 pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis};
 pub use diagnose::{ServerRun, server_diagnosis};

@@ -1,13 +1,14 @@
-//! What the figures of one target mean, in a sentence or two.
+//! What the figures of one target mean, in a few sentences.
 
 use reprise_model::document::{FirstConnection, MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
+use reprise_diagnosis::bound;
 use reprise_diagnosis::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
 use reprise_diagnosis::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
 
-/// What the figures mean: a sentence for each version, and one for connections that were kept alive. What is refused or not
-/// offered is a finding.
+/// What the figures mean: a sentence for each version, one for connections that were kept alive, and one on what
+/// bounds the target. What is refused or not offered is a finding.
 pub fn sentences(document: &MeasureDocument) -> Vec<String> {
     if document.runs.is_empty() {
         return vec!["Nothing was measured.".to_owned()];
@@ -24,6 +25,7 @@ pub fn sentences(document: &MeasureDocument) -> Vec<String> {
         .chain(about_psk(document))
         .chain(about_early_data(document))
         .chain(about_kept_connections(document))
+        .chain(bound(document))
         .collect()
 }
 

@@ -13,6 +13,7 @@ use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, W
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};
+use crate::bound::bound;
 use crate::causes::{self, Side, cause, causes};
 use crate::figures::connections;
 use crate::series::Case;
@@ -75,7 +76,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         nodes: nodes(judgements),
         matrix,
         figures: match reached && error_of_all(&observations).is_none() {
-            true => whole_request::sentences(figures, &examined),
+            true => whole_request::sentences(figures, &examined).into_iter().chain(bound(figures)).collect(),
             false => Vec::new(),
         },
         warnings: warnings(examination).into_iter().chain(unexplained).collect(),

@@ -1,0 +1,136 @@
+//! What bounds a target: the network's round trips, or the work of the two sides.
+
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Phase, Version};
+
+use crate::figures::{connections, percent, span};
+use crate::savings::{interval_ns, median_ns, versions};
+
+/// From this share of the time until application data may be sent, its round trips are what counts.
+const MOSTLY: f64 = 0.8;
+
+/// A sentence on full handshakes of the newest version: which share of them the round trips are, and what a faster key, early data or
+/// TLS 1.3 can save. None where the parts cannot be told apart: through a proxy, after STARTTLS, of a single connection.
+///
+/// `connect` is one round trip. What is left beside the round trips is work of either side, or waiting behind the address, so that it is
+/// the most that less work can save, and no promise.
+pub fn bound(document: &MeasureDocument) -> Option<String> {
+    let target = &document.target;
+    if target.proxy.is_some() || target.starttls.is_some() {
+        return None;
+    }
+    let version = versions(document).into_iter().next_back()?;
+    let run = document.run(version, Kind::Full)?;
+    let is_sure = interval_ns(run, Phase::Connect).and(interval_ns(run, Phase::Tls)).is_some();
+    let parts = Parts::of(run)?;
+    let Parts { turns, round_trip_ns, rest_ns, .. } = parts;
+    let network = parts.network();
+    let by = match network {
+        share if share >= MOSTLY => "the network",
+        share if share > 1.0 - MOSTLY => "the network and the two sides",
+        _ => "the two sides",
+    };
+    let saver = if network >= MOSTLY { "a faster key" } else { "a faster key or a resumption" };
+    let saved = if rest_ns == 0 { "nothing".to_owned() } else { format!("at most {}", span(rest_ns)) };
+    let fewer_turns = match version {
+        Version::Tls12 => Some("TLS 1.3"),
+        Version::Tls13 => document.run(version, Kind::Early).is_none().then_some("early data"),
+    };
+    let fewer_turns = fewer_turns.map_or_else(String::new, |means| format!(", {means} a round trip"));
+    let few = if is_sure { String::new() } else { format!(" (of {}, too few to be sure)", connections(run.n)) };
+    let (turns, round_trip, share) = (round_trips(turns), span(round_trip_ns), percent(network));
+    Some(format!(
+        "Bound by {by}: {turns} of {round_trip} are {share} of a full {version} connection's start; {saver} saves {saved}{fewer_turns}{few}."
+    ))
+}
+
+/// The start of a connection, until application data may be sent.
+struct Parts {
+    /// Round trips, TCP's among them.
+    turns: u64,
+    round_trip_ns: u64,
+    rest_ns: u64,
+}
+
+impl Parts {
+    fn of(run: &Run) -> Option<Self> {
+        let round_trip_ns = median_ns(run, Phase::Connect)?;
+        let turns = run.round_trips?.saturating_add(1);
+        let whole_ns = round_trip_ns.saturating_add(median_ns(run, Phase::Tls)?);
+        let rest_ns = whole_ns.saturating_sub(turns.saturating_mul(round_trip_ns));
+        (whole_ns > 0).then_some(Self { turns, round_trip_ns, rest_ns })
+    }
+
+    /// The round trips' share of the whole.
+    fn network(&self) -> f64 {
+        let waiting = self.turns.saturating_mul(self.round_trip_ns) as f64;
+        waiting / (waiting + self.rest_ns as f64)
+    }
+}
+
+fn round_trips(count: u64) -> String {
+    if count == 1 { "1 round trip".to_owned() } else { format!("{count} round trips") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn a_far_server_is_bound_by_the_network() {
+        let far = Example::new().timed_run("1.3", Kind::Full, [38_000, 40_300, 38_000]).round_trips(1).document();
+        assert_eq!(
+            bound(&far).unwrap(),
+            "Bound by the network: 2 round trips of 38.00 ms are 97 % of a full TLS 1.3 connection's start; a faster key saves at \
+             most 2.30 ms, early data a round trip."
+        );
+    }
+
+    #[test]
+    fn a_near_server_is_bound_by_work() {
+        let near = Example::new().timed_run("1.2", Kind::Full, [50, 950, 100]).round_trips(2).document();
+        assert_eq!(
+            bound(&near).unwrap(),
+            "Bound by the two sides: 3 round trips of 50.0 µs are 15 % of a full TLS 1.2 connection's start; a faster key \
+             or a resumption saves at most 850.0 µs, TLS 1.3 a round trip."
+        );
+    }
+
+    #[test]
+    fn early_data_that_was_measured_is_not_foretold() {
+        let measured = Example::new()
+            .timed_run("1.3", Kind::Full, [500, 1_000, 500])
+            .round_trips(1)
+            .timed_run("1.3", Kind::Early, [500, 10, 900])
+            .document();
+        let sentence = bound(&measured).unwrap();
+        assert!(sentence.starts_with("Bound by the network and the two sides: 2 round trips of 500.0 µs are 67 %"));
+        assert!(sentence.ends_with("a faster key or a resumption saves at most 500.0 µs."), "{sentence}");
+    }
+
+    #[test]
+    fn a_handshake_shorter_than_its_round_trips_leaves_nothing_to_save() {
+        // A connect that is slower than the handshake: the first packet of a host waits for ARP.
+        let odd = Example::new().timed_run("1.3", Kind::Full, [400, 300, 100]).round_trips(1).document();
+        let sentence = bound(&odd).unwrap();
+        assert!(sentence.contains("are 100 %") && sentence.contains("a faster key saves nothing"), "{sentence}");
+    }
+
+    #[test]
+    fn few_connections_are_named() {
+        let few = Example::new().timed_run("1.3", Kind::Full, [38_000, 40_300, 38_000]).round_trips(1);
+        let sentence = bound(&few.without_intervals("1.3", Kind::Full).document()).unwrap();
+        assert!(sentence.ends_with("early data a round trip (of 4 connections, too few to be sure)."), "{sentence}");
+    }
+
+    #[test]
+    fn nothing_is_said_where_the_parts_cannot_be_told_apart() {
+        let full = || Example::new().timed_run("1.3", Kind::Full, [38_000, 40_300, 38_000]);
+        assert_eq!(bound(&full().document()), None, "without a count of round trips");
+        assert_eq!(bound(&full().round_trips(2).starttls("smtp").document()), None);
+        let mut proxied = full().round_trips(1).document();
+        proxied.target.proxy = Some("socks5h://127.0.0.1:1080".to_owned());
+        assert_eq!(bound(&proxied), None);
+    }
+}
