@@ -96,11 +96,11 @@ session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-openssl -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-openssl/openssl,reprise-session-tests/openssl,reprise-examples/frameworks
 
 # which resumption a fleet should choose: five nodes behind HAProxy, measured, restarted, and beside rustls alone;
-# writes docs/guide/17-session-library.md. Optimised as shipped: the profile `release` leaves tokio as it is.
+# writes docs/guide/18-session-library.md. Optimised as shipped: the profile `release` leaves tokio as it is.
 cluster SECONDS="5" ROUNDS="5":
     cargo build --release --locked -p reprise-cli
     cargo build --profile dist --locked -p reprise-session-tests --features valkey
-    target/dist/session-cluster target/release/reprise {{SECONDS}} {{ROUNDS}} docs/guide/17-session-library.md docs/cluster.svg
+    target/dist/session-cluster target/release/reprise {{SECONDS}} {{ROUNDS}} docs/guide/18-session-library.md docs/cluster.svg
 
 # what is distributed, each run after it is built: the Debian package, the static program and the image
 dist: deb static image
@@ -146,7 +146,7 @@ full: && (soak "20")
     cargo xtask firmware --twice
     cargo xtask stacks --system
     cargo build --release --locked -p reprise-cli
-    cargo bench --locked -p reprise-benches --bench plain --bench layers --bench memory
+    cargo bench --locked -p reprise-benches --bench plain --bench layers --bench memory --bench speed
     cargo xtask stacks --source
     cargo xtask stacks --source wolfssl-5.9 boringssl
     cargo test --locked -p reprise-cli --test compare -- --ignored

@@ -38,7 +38,7 @@ fn main() -> anyhow::Result<()> {
     )?;
     let mut ours = Peer::start(Command::new(target.join("reprise")).arg("stack-child"))?;
     for (level, _) in LEVELS {
-        ours.ask_child(&json!({ "Layer": { "Prepare": {
+        ours.ask_child(&json!({ "PrepareLevel": {
             "stack": { "Plugin": target.with_file_name("stacks").join("openssl.so") },
             "level": level,
             "version": "1.3",
@@ -50,7 +50,7 @@ fn main() -> anyhow::Result<()> {
             "is_head": true,
             "timeout_ms": 10_000,
             "helper": null,
-        } } }))?;
+        } }))?;
     }
     let failures = held_against(&mut ours, &mut plain)?;
     failures.iter().for_each(|failure| println!("{failure}"));
@@ -65,9 +65,9 @@ fn held_against(ours: &mut Peer, plain: &mut Peer) -> anyhow::Result<Vec<String>
     for (round, number) in reprise_stats::balanced_order(LEVELS.len(), SAMPLES, 0, 1).into_iter().enumerate() {
         let (level, requests) = LEVELS[number];
         let first = if round % 2 == 0 { Some(plain.ask_plain(&format!("{level} {requests}"))?) } else { None };
-        let told = ours.ask_child(&json!({ "Layer": { "Run": { "cell": number, "requests": requests } } }))?;
+        let told = ours.ask_child(&json!({ "RunLevel": { "cell": number, "requests": requests } }))?;
         let of = |field: &str| {
-            let value = told.pointer(&format!("/Layer/Ran/{field}")).and_then(Value::as_u64);
+            let value = told.get(field).and_then(Value::as_u64);
             value.with_context(|| format!("no {field} in {told}"))
         };
         let ran = [of("cpu_ns")? / requests, of("wall_ns")? / requests];

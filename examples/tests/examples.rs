@@ -260,7 +260,7 @@ fn every_example_has_fewer_than_60_lines() {
 
 #[test]
 fn the_guide_shows_what_the_examples_say() {
-    let guide = std::fs::read_to_string(root().join("docs/guide/17-session-library.md")).unwrap();
+    let guide = std::fs::read_to_string(root().join("docs/guide/18-session-library.md")).unwrap();
     for (before, name) in [
         ("without/plain.rs", "plain"),
         ("without/tokio.rs", "tokio"),

@@ -145,6 +145,46 @@ typedef struct {
     int8_t early_data;          /* 1, 0: whether there was any and the server accepted it; -1 where the library does not tell */
 } reprise_facts;
 
+/* One operation of those that handshakes and records are made of, ready to be repeated. */
+typedef struct reprise_primitive reprise_primitive;
+
+/* What is done each time, and what algorithm is a number of. Inputs are the same in every library: data, secrets and keys of ciphers are
+ * the bytes 0, 1, 2, … (modulo 256), and a nonce is twelve zeros. What can be made ready once, is: a key is read, an algorithm found. */
+enum {
+    REPRISE_OP_SIGN = 0,        /* SignatureScheme: by key, of length bytes: a digest, or a message where the scheme hashes none ahead */
+    REPRISE_OP_VERIFY = 1,      /* the same: a signature that was made before */
+    REPRISE_OP_KEY_PAIR = 2,    /* NamedGroup: a new key pair */
+    REPRISE_OP_AGREE = 3,       /* NamedGroup: the shared secret of two key pairs, which are there */
+    REPRISE_OP_ENCAPSULATE = 4, /* NamedGroup, a KEM: a secret for a public key that is there */
+    REPRISE_OP_DECAPSULATE = 5, /* the same: the secret of a ciphertext that is there */
+    REPRISE_OP_SEAL = 6,        /* a suite of TLS 1.3: length bytes, with the first five bytes of data as additional data */
+    REPRISE_OP_OPEN = 7,        /* the same: what was sealed before */
+    REPRISE_OP_HASH = 8,        /* HashAlgorithm (RFC 5246 §7.4.1.4.1): of length bytes */
+    REPRISE_OP_HKDF = 9,        /* the same: HKDF-Expand (RFC 5869 §2.3) of a secret of the hash's length and 20 bytes of info, to the hash's length */
+    REPRISE_OP_PRF = 10,        /* the same: TLS 1.2's PRF of a secret of 48 bytes, the label "master secret" and 64 bytes of seed, to 48 bytes */
+    REPRISE_OP_RANDOM = 11,     /* 0: length bytes of the generator that keys are made by */
+};
+
+typedef struct {
+    size_t size; /* sizeof(reprise_primitive_options) */
+    int32_t operation;
+    uint16_t algorithm;
+    size_t length;
+    reprise_text key; /* PEM, PKCS #8, not encrypted: of whoever signs */
+} reprise_primitive_options;
+
+typedef struct {
+    size_t size; /* sizeof(reprise_primitives) */
+    /* REPRISE_UNSUPPORTED: the library has no such operation. */
+    int (*primitive_new)(const reprise_primitive_options *options, reprise_primitive **out);
+    void (*primitive_free)(reprise_primitive *primitive);
+    /* Does it so many times, one after the other. */
+    int (*run)(reprise_primitive *primitive, size_t count);
+    /* What the last time has come to, so that it can be checked: the signature, what was sealed with its tag behind it, the hash, what was
+     * derived, the random bytes. How many bytes; 0: nothing of the kind. */
+    ptrdiff_t (*output)(const reprise_primitive *primitive, size_t capacity, uint8_t *out);
+} reprise_primitives;
+
 typedef struct {
     uint32_t abi;  /* REPRISE_STACK_ABI */
     uint32_t size; /* sizeof(reprise_stack) */
@@ -206,6 +246,8 @@ typedef struct {
     /* May be NULL. Of a context with REPRISE_KEYS_AHEAD: makes key pairs for so many more connections. Each connection uses one;
      * connection_new fails where there is none left. */
     int (*pregenerate)(reprise_context *context, size_t count);
+    /* May be NULL. */
+    const reprise_primitives *primitives;
 } reprise_stack;
 
 typedef const reprise_stack *(*reprise_stack_function)(void);
@@ -225,6 +267,10 @@ const reprise_stack *reprise_stack_v1(void);
 #ifndef REPRISE_PREGENERATE
 #define REPRISE_PREGENERATE NULL
 #endif
+/* The same of these. */
+#ifndef REPRISE_PRIMITIVES
+#define REPRISE_PRIMITIVES NULL
+#endif
 #define REPRISE_STACK_TABLE(name_, version_, capabilities_) \
     REPRISE_STACK_TABLE_WITH(name_, version_, capabilities_, NULL, NULL)
 /* The same with early_write and early_read. */
@@ -235,9 +281,10 @@ const reprise_stack *reprise_stack_v1(void);
                                       init, context_new, context_free, connection_new, connection_free, feed, take,        \
                                       handshake, read_data, write_data, close_connection, facts, session_take,             \
                                       session_free, session_export, session_import, error_text, early_write_,              \
-                                      early_read_, NULL, NULL};                                                            \
+                                      early_read_, NULL, NULL, NULL};                                                      \
         table.random = REPRISE_RANDOM;                                                                                     \
         table.pregenerate = REPRISE_PREGENERATE;                                                                           \
+        table.primitives = REPRISE_PRIMITIVES;                                                                             \
         table.version = version_;                                                                                          \
         return &table;                                                                                                     \
     }

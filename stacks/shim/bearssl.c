@@ -5,7 +5,9 @@
 
 #include <bearssl.h>
 
+#define REPRISE_PRIMITIVES &primitives
 #include "bearssl_pem.h"
+#include "bearssl_primitives.h"
 #include "memory.h"
 
 REPRISE_SESSION_IS_BYTES /* a plain copy of its parameters */

@@ -7,6 +7,7 @@
 
 #include <gnutls/gnutls.h>
 
+#define REPRISE_PRIMITIVES &primitives
 #include "memory.h"
 #include "store.h"
 
@@ -42,6 +43,10 @@ static int failed(int error)
     return error == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR || error == GNUTLS_E_NO_CERTIFICATE_FOUND
                    || error == GNUTLS_E_CERTIFICATE_REQUIRED ? REPRISE_BAD_CERTIFICATE : REPRISE_FAILED;
 }
+
+#define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
+
+#include "gnutls_primitives.h"
 
 static ssize_t push(gnutls_transport_ptr_t to, const void *bytes, size_t length)
 {
@@ -165,8 +170,6 @@ static void context_free(reprise_context *context)
     gnutls_free(context->ticket_key.data);
     store_free(context->store), free(context->server_name), free(context);
 }
-
-#define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
 
 static int context_new(const reprise_options *options, reprise_context **out)
 {

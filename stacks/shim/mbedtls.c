@@ -7,6 +7,7 @@
 #include <mbedtls/ssl_cache.h>
 #include <mbedtls/ssl_ticket.h>
 
+#define REPRISE_PRIMITIVES &primitives
 #include "mbedtls.h"
 #include "memory.h"
 
@@ -36,6 +37,8 @@ struct reprise_session { mbedtls_ssl_session session; };
 static mbedtls_entropy_context entropy;
 static mbedtls_ctr_drbg_context drbg;
 static __thread int last_error;
+
+#include "mbedtls_primitives.h"
 
 static int failed(int error)
 {

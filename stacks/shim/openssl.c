@@ -9,10 +9,13 @@
 
 #define REPRISE_RANDOM random_bytes
 #define ID_CONTEXT "reprise" /* of sessions that a server takes */
+#define REPRISE_PRIMITIVES &primitives
 #if defined(OPENSSL_IS_AWSLC) || defined(OPENSSL_IS_BORINGSSL)
 #include "boringssl.h"
+#include "boringssl_primitives.h"
 #else
 #include "openssl.h"
+#include "openssl_primitives.h"
 #endif
 
 #include "memory.h"

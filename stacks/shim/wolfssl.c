@@ -11,6 +11,7 @@
 #include <wolfssl/wolfcrypt/dh.h>
 
 #define REPRISE_PREGENERATE pregenerate
+#define REPRISE_PRIMITIVES &primitives
 #include "memory.h"
 
 struct reprise_context {
@@ -35,6 +36,8 @@ struct reprise_connection {
 
 static __thread int last_error;
 static __thread const char *refusal; /* why something is unsupported */
+
+#include "wolfssl_primitives.h"
 
 /* A client that offers psk_dhe_ke alone. */
 #if LIBWOLFSSL_VERSION_HEX >= 0x05006000

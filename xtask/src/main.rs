@@ -94,13 +94,13 @@ enum Task {
         #[arg(long, num_args = 0.., value_name = "NAME", conflicts_with = "system")]
         source: Option<Vec<String>>,
     },
-    /// Measure every server of the lab and write the table of docs/guide/20-servers.md.
+    /// Measure every server of the lab and write the table of docs/guide/21-servers.md.
     Servers,
-    /// Write docs/guide/19-command-line.md from the flags.
+    /// Write docs/guide/20-command-line.md from the flags.
     CommandLine,
     /// Fail where a page, a flag's help or a message uses a wording that docs/words.txt replaces.
     Words,
-    /// Have tests misconfigure servers and write the table of docs/guide/21-causes-seen.md.
+    /// Have tests misconfigure servers and write the table of docs/guide/22-causes-seen.md.
     CausesSeen,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Table {
 
 /// What each server can do, written by the test that holds each of them against its own account.
 pub(crate) const SERVERS: Table = Table {
-    page: "docs/guide/20-servers.md",
+    page: "docs/guide/21-servers.md",
     test: &[
         "--test",
         "measure",
@@ -32,11 +32,11 @@ pub(crate) const SERVERS: Table = Table {
 
 /// Every cause on every server that tests misconfigure.
 pub(crate) const CAUSES_SEEN: Table =
-    Table { page: "docs/guide/21-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
+    Table { page: "docs/guide/22-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
 
 /// Every command and flag.
 pub(crate) const COMMAND_LINE: Table = Table {
-    page: "docs/guide/19-command-line.md",
+    page: "docs/guide/20-command-line.md",
     test: &["--bin", "reprise", "command_line_page::the_page_is_what_the_program_says"],
     variable: "REPRISE_WRITE_COMMAND_LINE",
 };

@@ -1,4 +1,4 @@
-//! `docs/guide/19-command-line.md` is what clap knows, and the flags that the other pages name are the program's.
+//! `docs/guide/20-command-line.md` is what clap knows, and the flags that the other pages name are the program's.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::{args, ending};
 
-const PAGE: &str = "docs/guide/19-command-line.md";
+const PAGE: &str = "docs/guide/20-command-line.md";
 
 /// Set to write the page instead.
 const WRITE: &str = "REPRISE_WRITE_COMMAND_LINE";
@@ -141,7 +141,7 @@ pub(crate) fn built() -> Command {
 /// The README and the pages of the guide that people write, with their names.
 fn documents() -> Vec<(String, String)> {
     let guide = fs::read_dir(root().join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
-    let pages = guide.filter(|path| path.extension().is_some_and(|it| it == "md") && !path.ends_with("19-command-line.md"));
+    let pages = guide.filter(|path| path.extension().is_some_and(|it| it == "md") && !path.ends_with("20-command-line.md"));
     let read = |path: PathBuf| (path.display().to_string(), fs::read_to_string(&path).unwrap());
     [root().join("README.md")].into_iter().chain(pages).map(read).collect()
 }

@@ -17,6 +17,7 @@ use crate::memory::{Weighed, brought, mapped_files, weigh};
 use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
 use crate::pair::Connected;
 use crate::shares::Shares;
+use crate::speed::{PrimitiveCell, PrimitiveReady, tcp_connections};
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
 
@@ -54,6 +55,8 @@ enum Prepared {
     Server(Box<Server>),
     /// Requests that are begun anew at one level.
     Level(Box<LevelCell>),
+    /// An operation that is repeated.
+    Primitive(PrimitiveCell),
 }
 
 impl Child {
@@ -90,6 +93,17 @@ impl Child {
             },
             Request::TimeRandom { stack, helper, times } => answered(random_bytes(&stack, helper.as_deref(), times)?),
             Request::Weigh { job, connections } => answered(self.weigh(&job, connections)?),
+            Request::PreparePrimitive(job) => {
+                let stack = self.stack(&job.stack)?;
+                let mut primitive = PrimitiveCell::new(&*stack, &job)?;
+                let once_ns = primitive.warm_up()?;
+                answered(PrimitiveReady { cell: self.add(Prepared::Primitive(primitive)), once_ns })
+            }
+            Request::RunPrimitive { cell, count } => match self.prepared(cell)? {
+                Prepared::Primitive(primitive) => answered(primitive.run(count)?),
+                _ => Err(nothing_prepared()),
+            },
+            Request::TcpConnections { count } => answered(tcp_connections(count)?),
             Request::Conform { stack, keys } => answered(conformance::run(&*self.stack(&stack)?, &keys)),
         }
     }

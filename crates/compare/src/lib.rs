@@ -1,6 +1,7 @@
 //! Pairs of TLS libraries over memory or over loopback: what a handshake costs each side, in every library that is installed.
 //!
-//! [`compare`] makes a table of them, and [`layers`] measures what it costs to start again at each level. Both load libraries in
+//! [`compare`] makes a table of them, [`layers`] measures what it costs to start again at each level, and [`speed`] what the operations
+//! cost that handshakes are made of. All load libraries in
 //! child processes, so that a crash or a hang is one row: over memory one process for each pair, over loopback one for each side. In the
 //! child, [`serve_requests`] answers. Samples are taken in an order in which each case precedes each equally often.
 //!
@@ -40,6 +41,7 @@ mod pair;
 mod resume;
 mod scenario;
 mod shares;
+mod speed;
 mod stacks;
 mod witness;
 mod worker;
@@ -57,6 +59,7 @@ pub use libraries::{LIBRARIES, Library, LibrarySource};
 pub use message::{Failed, FailureKind, StackInfo};
 pub use resume::OtherRun;
 pub use scenario::{Scenario, Selection};
+pub use speed::{Primitive, SpeedPlan, catalogue, speed};
 pub use stacks::{FoundStack, StackRef, clean_path, find};
 pub use witness::WireFacts;
 pub use worker::Launcher;

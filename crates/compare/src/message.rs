@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::keys::Certificates;
 use crate::layers::LevelJob;
+use crate::speed::PrimitiveJob;
 use crate::stacks::StackRef;
 
 /// What a child process is asked. Each says by what it is answered.
@@ -39,6 +40,12 @@ pub(crate) enum Request {
     TimeRandom { stack: StackRef, helper: Option<PathBuf>, times: u32 },
     /// Keeps so many connections alive, and counts what each side takes of the heap: [`Weighed`](crate::memory::Weighed).
     Weigh { job: Box<Job>, connections: u32 },
+    /// Makes an operation ready: [`PrimitiveReady`](crate::speed::PrimitiveReady).
+    PreparePrimitive(Box<PrimitiveJob>),
+    /// Does it so many times: CPU time of all of them in nanoseconds, `u64`.
+    RunPrimitive { cell: usize, count: u64 },
+    /// Makes so many connections of TCP over loopback: a `TcpCost`.
+    TcpConnections { count: u32 },
     /// Whether a stack keeps the contract of its header, by certificates of every key: a list of
     /// [`Check`](crate::conformance::Check).
     Conform { stack: StackRef, keys: Vec<(crate::case::Key, Certificates)> },

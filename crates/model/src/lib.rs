@@ -24,6 +24,7 @@ mod level;
 mod load_notice;
 mod observation;
 mod offered;
+mod operation;
 mod outcome;
 mod phase;
 mod prepared;
@@ -48,6 +49,7 @@ pub use load_notice::{
 };
 pub use observation::{Ended, Observation, Purpose};
 pub use offered::{Offered, Origin};
+pub use operation::Operation;
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};
 pub use prepared::{KeyPairs, ServerChain};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    StacksDocument, TraceDocument,
+    SpeedDocument, StacksDocument, TraceDocument,
 };
 
 /// The schema of every document of this crate, with the name of the file in `docs/schema/` that publishes it.
@@ -18,6 +18,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("reprise.compare.1.json", of::<CompareDocument>(CompareDocument::SCHEMA)),
         ("reprise.layers.1.json", of::<LayersDocument>(LayersDocument::SCHEMA)),
         ("reprise.side-by-side.1.json", of::<SideBySideDocument>(SideBySideDocument::SCHEMA)),
+        ("reprise.speed.1.json", of::<SpeedDocument>(SpeedDocument::SCHEMA)),
         ("reprise.stacks.1.json", of::<StacksDocument>(StacksDocument::SCHEMA)),
         ("reprise.trace.1.json", of::<TraceDocument>(TraceDocument::SCHEMA)),
     ]

@@ -6,7 +6,7 @@ use std::io;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument,
-    LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
+    LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -25,6 +25,7 @@ fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
         Document::Load(document) => load(document),
         Document::Compare(document) => compare(document),
         Document::Layers(document) => layers(document),
+        Document::Speed(document) => speed(document),
         Document::SideBySide(document) => side_by_side(document),
         Document::Board(document) => board(document),
     };
@@ -316,7 +317,31 @@ fn layers(document: &LayersDocument) -> Vec<Vec<String>> {
         .records
 }
 
-/// A row for each finding.
+/// A row for each stack and operation, with the CPU's instructions and without. What was skipped has its outcome, and no figures.
+fn speed(document: &SpeedDocument) -> Vec<Vec<String>> {
+    let measured = document.rows.iter().map(|row| {
+        ((row.stack.as_str(), Some(row.operation), Some(row.algorithm.as_str()), row.instructions, "measured"), Some(row))
+    });
+    let skipped = document
+        .skipped
+        .iter()
+        .map(|it| ((it.stack.as_str(), it.operation, it.algorithm.as_deref(), it.instructions, it.outcome.as_str()), None));
+    Records::of(measured.chain(skipped))
+        .field("stack", |((stack, ..), _)| stack)
+        .known("operation", |((_, operation, ..), _)| operation)
+        .known("algorithm", |((_, _, algorithm, ..), _)| algorithm)
+        .field("instructions", |((.., instructions, _), _)| instructions)
+        .field("outcome", |((.., outcome), _)| outcome)
+        .known("bytes", |(_, row)| row?.bytes)
+        .known("n", |(_, row)| Some(row?.n))
+        .known("batch", |(_, row)| Some(row?.batch))
+        .known("median_ns", |(_, row)| Some(row?.once.median_ns))
+        .known("ci95_low_ns", |(_, row)| Some(row?.once.ci95_ns?[0]))
+        .known("ci95_high_ns", |(_, row)| Some(row?.once.ci95_ns?[1]))
+        .known("min_ns", |(_, row)| Some(row?.once.min_ns))
+        .records
+}
+
 /// A row for each finding; of a fleet a row for each pair of nodes, version and mechanism.
 fn diagnose(document: &DiagnoseDocument) -> Vec<Vec<String>> {
     if let Some(fleet) = &document.fleet {

@@ -6,7 +6,7 @@ use reprise_board::document::BoardDocument;
 use reprise_model::Kind;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
+    SpeedDocument, TraceDocument,
 };
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ pub enum Document<'a> {
     Compare(&'a CompareDocument),
     /// What it costs to start again at each level.
     Layers(&'a LayersDocument),
+    /// What the operations of handshakes cost.
+    Speed(&'a SpeedDocument),
     /// Several results side by side.
     SideBySide(&'a SideBySideDocument),
     /// TLS on microcontrollers.
@@ -47,6 +49,7 @@ pub const SCHEMAS: &[&str] = &[
     LoadDocument::SCHEMA,
     CompareDocument::SCHEMA,
     LayersDocument::SCHEMA,
+    SpeedDocument::SCHEMA,
     SideBySideDocument::SCHEMA,
     BoardDocument::SCHEMA,
 ];
@@ -82,6 +85,7 @@ impl Document<'_> {
             Self::Load(it) => !it.has_any(),
             Self::Compare(it) => it.rows.is_empty() && it.memory.is_empty(),
             Self::Layers(it) => it.rows.is_empty(),
+            Self::Speed(it) => it.rows.is_empty(),
             Self::SideBySide(_) => false,
             Self::Board(it) => it.handshakes.is_empty() && it.esp8266.is_none(),
         }
@@ -97,6 +101,7 @@ impl Document<'_> {
             Self::Load(_) => LoadDocument::SCHEMA,
             Self::Compare(_) => CompareDocument::SCHEMA,
             Self::Layers(_) => LayersDocument::SCHEMA,
+            Self::Speed(_) => SpeedDocument::SCHEMA,
             Self::SideBySide(_) => SideBySideDocument::SCHEMA,
             Self::Board(_) => BoardDocument::SCHEMA,
         }
@@ -129,6 +134,7 @@ impl Report<'_> {
             Document::Load(it) => page::load(it),
             Document::Compare(it) => page::compare(it),
             Document::Layers(it) => page::layers(it),
+            Document::Speed(it) => page::speed(it),
             Document::SideBySide(it) => page::side_by_side(it),
             Document::Board(it) => page::board(it),
         }

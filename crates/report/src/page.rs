@@ -15,6 +15,7 @@ mod layers;
 mod load;
 mod measure;
 mod side_by_side;
+mod speed;
 mod trace;
 
 pub(crate) use board::board;
@@ -25,6 +26,7 @@ pub(crate) use layers::layers;
 pub(crate) use load::load;
 pub(crate) use measure::measure;
 pub(crate) use side_by_side::side_by_side;
+pub(crate) use speed::speed;
 pub(crate) use trace::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 pub(crate) use trace::trace;
 

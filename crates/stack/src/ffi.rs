@@ -4,6 +4,8 @@
 //! What no type can keep is that a plugin's code is sound: it runs in this process, and is trusted with it.
 #![allow(unsafe_code)]
 
+mod primitive;
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -12,6 +14,8 @@ use std::rc::Rc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
+pub(crate) use self::primitive::RawPrimitive;
+use self::primitive::{CPrimitives, PrimitiveTable};
 use reprise_model::{KeyPairs, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -100,6 +104,7 @@ macro_rules! table {
             early_read: Option<EarlyRead>,
             _random: *const c_void,
             pregenerate: Option<Pregenerate>,
+            primitives: *const CPrimitives,
         }
 
         /// A plugin's functions, all of them there. The library is never unloaded: it may have started what refers to its code.
@@ -108,6 +113,7 @@ macro_rules! table {
             $($name: $function,)+
             early: Option<(EarlyWrite, EarlyRead)>,
             pregenerate: Option<Pregenerate>,
+            primitives: Option<PrimitiveTable>,
         }
 
         /// Every function, or the name of one that is missing.
@@ -116,6 +122,7 @@ macro_rules! table {
                 $($name: table.$name.ok_or(stringify!($name))?,)+
                 early: table.early_write.zip(table.early_read),
                 pregenerate: table.pregenerate,
+                primitives: PrimitiveTable::read(table.primitives),
             })
         }
     };

@@ -52,6 +52,7 @@ mod optimised;
 mod options;
 #[cfg(unix)]
 mod plugin;
+mod primitive;
 mod reused_pair;
 mod rustls_stack;
 mod session;
@@ -65,6 +66,7 @@ pub use heap::{Growth, Heap};
 pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
 #[cfg(unix)]
 pub use plugin::Plugin;
+pub use primitive::{Primitive, PrimitiveOptions, is_kem};
 pub use session::{Session, Sessions};
 
 use reprise_connection::{Endpoint, EndpointEvent, Fault};
@@ -81,6 +83,14 @@ pub trait Stack {
     /// # Errors
     /// [`StackError::Unsupported`] where the library cannot be held to it, [`StackError::Refused`] where it cannot read it.
     fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError>;
+
+    /// An operation of the library, ready to be repeated.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where the library has none such; as [`Stack::context`].
+    fn primitive(&self, _options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+        Err(StackError::unsupported(format!("the operations of {} are not called one by one", self.about().name)))
+    }
 
     /// A configuration with the library's state, providers and generators for itself: OpenSSL's `OSSL_LIB_CTX`.
     ///

@@ -7,12 +7,12 @@ use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
 use reprise_model::{Facts, FaultName, Nanos};
 use sha2::{Digest, Sha256};
 
-use crate::ffi::{self, RawConnection, RawContext, RawSession, Table};
+use crate::ffi::{self, RawConnection, RawContext, RawPrimitive, RawSession, Table};
 use crate::optimised::optimised;
 use crate::session::LibrarySession;
 use crate::{
-    Ability, About, Account, Context, Options, Plan, Session, Sessions, Side, Stack, StackEndpoint, StackError, closed,
-    receive_each,
+    Ability, About, Account, Context, Options, Plan, Primitive, PrimitiveOptions, Session, Sessions, Side, Stack,
+    StackEndpoint, StackError, closed, receive_each,
 };
 
 /// A C library that was loaded at run time, and stays loaded.
@@ -43,6 +43,10 @@ impl Stack for Plugin {
 
     fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
         RawContext::new(self.table, options, false).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+    }
+
+    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+        RawPrimitive::new(self.table, options).map(|primitive| Box::new(primitive) as Box<dyn Primitive>)
     }
 
     fn context_with_library(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {

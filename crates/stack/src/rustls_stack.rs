@@ -1,5 +1,7 @@
 //! rustls, by either of its providers, as client and as server.
 
+mod primitive;
+
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +18,14 @@ use rustls::{
 };
 use rustls_pki_types::ServerName;
 
+use self::primitive::Beneath;
 use crate::chain_memory::ChainMemory;
 use crate::options::certificates;
 use crate::reused_pair::ReusedPair;
 use crate::session::LibrarySession;
 use crate::{
-    Ability, About, Account, Context, Options, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
-    closed,
+    Ability, About, Account, Context, Options, Plan, Primitive, PrimitiveOptions, Session, SessionMode, Sessions, Side,
+    Stack, StackEndpoint, StackError, closed,
 };
 
 /// Sessions that a server's cache holds.
@@ -37,6 +40,7 @@ const READ: usize = 1 << 14;
 pub(crate) struct RustlsStack {
     about: About,
     provider: CryptoProvider,
+    beneath: Beneath,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
 }
 
@@ -49,16 +53,17 @@ impl RustlsStack {
         // Pure ML-KEM and SecP256r1MLKEM768 are not among those of the default.
         let kx_groups = aws_lc_rs::ALL_KX_GROUPS.to_vec();
         let provider = CryptoProvider { kx_groups, ..aws_lc_rs::default_provider() };
-        Self::new("aws-lc-rs", provider, aws_lc_rs::Ticketer::new, &[Ability::KeysReused])
+        Self::new("aws-lc-rs", Beneath::AwsLcRs, provider, aws_lc_rs::Ticketer::new, &[Ability::KeysReused])
     }
 
     pub(crate) fn ring() -> Self {
         use rustls::crypto::ring;
-        Self::new("ring", ring::default_provider(), ring::Ticketer::new, &[])
+        Self::new("ring", Beneath::Ring, ring::default_provider(), ring::Ticketer::new, &[])
     }
 
     fn new(
         name: &str,
+        beneath: Beneath,
         provider: CryptoProvider,
         ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
         more: &[Ability],
@@ -76,7 +81,7 @@ impl RustlsStack {
             Ability::ChainMemory,
         ];
         let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &[&ABILITIES, more].concat());
-        Self { about, provider, ticketer }
+        Self { about, provider, beneath, ticketer }
     }
 
     /// The provider with these suites and groups alone.
@@ -210,6 +215,10 @@ impl Stack for RustlsStack {
             }
         };
         Ok(Box::new(RustlsContext { role, slot }))
+    }
+
+    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+        primitive::primitive(&self.provider, self.beneath, options)
     }
 }
 

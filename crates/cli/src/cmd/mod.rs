@@ -14,6 +14,8 @@ mod man;
 mod measure;
 mod report;
 mod session_keys;
+#[cfg(target_os = "linux")]
+mod speed;
 mod trace;
 
 use clap::{ArgMatches, Args, Command};
@@ -49,6 +51,10 @@ pub(crate) fn list() -> Vec<Entry> {
         entry("layers", layers::run),
         #[cfg(not(target_os = "linux"))]
         only_on_linux("layers"),
+        #[cfg(target_os = "linux")]
+        entry("speed", speed::run),
+        #[cfg(not(target_os = "linux"))]
+        only_on_linux("speed"),
         #[cfg(target_os = "linux")]
         entry("stacks", compare::run_stacks),
         #[cfg(not(target_os = "linux"))]

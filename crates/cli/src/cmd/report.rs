@@ -7,7 +7,7 @@ use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
+    SpeedDocument, TraceDocument,
 };
 use reprise_probe::Interrupt;
 use reprise_report::{Document, Report, Shown};
@@ -82,6 +82,7 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
         LoadDocument::SCHEMA => write(Document::Load(&saved.document()?))?,
         CompareDocument::SCHEMA => write(Document::Compare(&saved.document()?))?,
         LayersDocument::SCHEMA => write(Document::Layers(&saved.document()?))?,
+        SpeedDocument::SCHEMA => write(Document::Speed(&saved.document()?))?,
         SideBySideDocument::SCHEMA => write(Document::SideBySide(&saved.document()?))?,
         BoardDocument::SCHEMA => write(Document::Board(&saved.document()?))?,
         TraceDocument::SCHEMA => write(Document::Trace(&saved.document()?))?,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The page, from the root of the workspace.
-const PAGE: &str = "docs/guide/21-causes-seen.md";
+const PAGE: &str = "docs/guide/22-causes-seen.md";
 /// Set by `cargo xtask causes-seen`.
 const WRITE: &str = "REPRISE_WRITE_CAUSES";
 

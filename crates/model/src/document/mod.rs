@@ -15,6 +15,7 @@ mod load;
 mod measure;
 mod provenance;
 mod side_by_side;
+mod speed;
 mod stacks;
 mod trace;
 
@@ -54,6 +55,9 @@ pub use measure::{
 pub use provenance::Provenance;
 pub use side_by_side::{
     SideBySideDifference, SideBySideDocument, SideBySideResult, SideBySideRow, SideBySideUnit, SideBySideValue,
+};
+pub use speed::{
+    SpeedCost, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedNeed, SpeedRow, SpeedSkipped, SpeedTcp,
 };
 pub use stacks::{AvailableStack, BrokenStack, StacksDocument};
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

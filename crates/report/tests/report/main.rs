@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
+    SpeedDocument, TraceDocument,
 };
 use reprise_report::terminal::Style;
 use reprise_report::{Document, Format, Report};
@@ -66,6 +66,7 @@ fn with<R>(value: Value, make: impl FnOnce(Document<'_>) -> R) -> Option<R> {
         LoadDocument::SCHEMA => make(Document::Load(&serde_json::from_value(value).ok()?)),
         CompareDocument::SCHEMA => make(Document::Compare(&serde_json::from_value(value).ok()?)),
         LayersDocument::SCHEMA => make(Document::Layers(&serde_json::from_value(value).ok()?)),
+        SpeedDocument::SCHEMA => make(Document::Speed(&serde_json::from_value(value).ok()?)),
         SideBySideDocument::SCHEMA => make(Document::SideBySide(&serde_json::from_value(value).ok()?)),
         BoardDocument::SCHEMA => make(Document::Board(&serde_json::from_value(value).ok()?)),
         _ => return None,

@@ -165,14 +165,14 @@ mod tests {
 
     #[test]
     fn the_guide_has_a_row_for_every_name() {
-        let Some(guide) = crate::guide::page("22-errors.md") else { return };
+        let Some(guide) = crate::guide::page("23-errors.md") else { return };
         let row = |name: &str, fault| format!("| `{name}` | {} | {} |", meaning(fault), next_step(fault));
         let named = FaultName::NAMED.iter().map(|fault| row(&name(*fault), *fault));
         let missing: Vec<String> = named
             .chain([row("alert_…", FaultName::Alert(0))])
             .filter(|row| !guide.lines().any(|line| line == row.as_str()))
             .collect();
-        assert!(missing.is_empty(), "docs/guide/22-errors.md lacks:\n{}", missing.join("\n"));
+        assert!(missing.is_empty(), "docs/guide/23-errors.md lacks:\n{}", missing.join("\n"));
     }
 
     #[test]

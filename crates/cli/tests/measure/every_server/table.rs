@@ -22,7 +22,7 @@ pub(super) struct Row {
 }
 
 /// The page, from the root of the workspace.
-const PAGE: &str = "docs/guide/20-servers.md";
+const PAGE: &str = "docs/guide/21-servers.md";
 
 /// Set by `cargo xtask servers`.
 const WRITE: &str = "REPRISE_WRITE_SERVERS";

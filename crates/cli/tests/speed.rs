@@ -1,0 +1,103 @@
+//! `reprise speed`: operations of real libraries, and the floor below their handshakes.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::process::{Command, Output};
+
+use reprise_model::Operation;
+use reprise_model::document::{SpeedDocument, SpeedRow};
+
+/// The program, on what is built in and on the plugins of a folder that is not there, so that these tests need none.
+fn speed(arguments: &[&str]) -> Output {
+    let nowhere = std::env::temp_dir().join("reprise-no-plugins");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reprise"));
+    command.arg("speed").args(arguments).arg("--plugins").arg(nowhere).output().unwrap()
+}
+
+fn document(arguments: &[&str]) -> SpeedDocument {
+    let output = speed(&[arguments, &["--quick", "--json", "-"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn no_handshake_lies_under_the_floor() {
+    let document = document(&["--no-software"]);
+    assert_eq!(document.schema, SpeedDocument::SCHEMA);
+    assert_eq!(document.floors.len(), 14, "seven handshakes, two sides");
+    for floor in &document.floors {
+        assert!(floor.operations.iter().all(|need| need.once_ns > 0.0 && need.times > 0), "{floor:?}");
+        assert!(!floor.handshakes.is_empty(), "{floor:?}");
+        let under: Vec<_> = floor.handshakes.iter().filter(|it| (it.median_ns as f64) < floor.floor_ns).collect();
+        assert!(under.is_empty(), "{} {} {}: {} ns, {under:?}", floor.tls, floor.kind, floor.side, floor.floor_ns);
+    }
+    let tcp = document.tcp.unwrap();
+    assert!(tcp.client.median_ns > 0.0 && tcp.server.median_ns > 0.0);
+}
+
+#[test]
+fn operations_and_algorithms_narrow_it() {
+    let document = document(&["sign", "verify", "--algorithms", "rsa-2048,p-256"]);
+    let rows: Vec<_> = document.rows.iter().filter(|row| row.stack == "rustls-ring").collect();
+    let names = |row: &&SpeedRow| format!("{} {}", row.operation, row.algorithm);
+    assert_eq!(
+        rows.iter().map(names).collect::<Vec<_>>(),
+        ["sign rsa-2048", "sign p-256", "verify rsa-2048", "verify p-256"]
+    );
+    assert!(document.floors.is_empty(), "the floor needs every operation");
+    // To verify by RSA is far cheaper than to sign, whatever the machine.
+    let cost = |row: &SpeedRow| row.once.median_ns;
+    assert!(cost(rows[0]) > 5.0 * cost(rows[2]), "{rows:?}");
+}
+
+/// Every machine that this runs on has instructions for AES; the switch is known of x86-64 alone.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn without_instructions_aes_is_slower() {
+    let document = document(&["seal", "--stacks", "rustls-aws-lc,rustls-ring"]);
+    let hardware: Vec<_> = document.hardware.iter().map(|it| (it.stack.as_str(), it.algorithm.as_str())).collect();
+    assert_eq!(hardware, [("rustls-aws-lc", "aes-128-gcm"), ("rustls-aws-lc", "aes-256-gcm")]);
+    assert!(document.hardware.iter().all(|it| it.ratio > 2.0), "{:?}", document.hardware);
+    let no_switch = document.skipped.iter().find(|it| it.stack == "rustls-ring").unwrap();
+    assert!(!no_switch.instructions && no_switch.reason.contains("no switch"), "{no_switch:?}");
+}
+
+#[test]
+fn what_a_stack_has_not_is_said() {
+    let document = document(&["encapsulate", "--stacks", "rustls-ring,rustls-aws-lc"]);
+    assert!(document.rows.iter().all(|row| row.stack == "rustls-aws-lc" && row.operation == Operation::Encapsulate));
+    let skipped: Vec<_> = document.skipped.iter().filter(|it| it.stack == "rustls-ring").collect();
+    assert_eq!(skipped.len(), 3);
+    assert!(skipped.iter().all(|it| it.outcome == "unsupported"), "{skipped:?}");
+}
+
+#[test]
+fn wrong_names_have_clear_errors() {
+    for (arguments, words) in [
+        (&["--algorithms", "rot13"][..], "unknown algorithm 'rot13'; known: rsa-2048, rsa-3072"),
+        (&["hash", "--algorithms", "x25519"], "none of these operations has one of these algorithms"),
+        (&["--stacks", "none-such"], "unknown stack 'none-such'"),
+        (&["knit"], "invalid value 'knit'"),
+        (&["encapsulate", "--stacks", "rustls-ring", "--quick"], "no stack has any of these operations"),
+    ] {
+        let output = speed(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn every_format_has_the_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (csv, markdown, html) = (file("speed.csv"), file("speed.md"), file("speed.html"));
+    let output = speed(&["hkdf", "--quick", "--csv", &csv, "--markdown", &markdown, "--html", &html]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let csv = std::fs::read_to_string(csv).unwrap();
+    assert!(csv.starts_with("stack,operation,algorithm,instructions,outcome,bytes,n,batch,median_ns"), "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with("rustls-ring,hkdf,sha-256,true,measured,,6,")), "{csv}");
+    for page in [markdown, html] {
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains("HKDF-Expand") && page.contains("rustls-ring"), "{page}");
+    }
+}

@@ -1,0 +1,181 @@
+//! `reprise.speed/1`: how fast the operations are that handshakes and records are made of.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CompareSide, ComparedStack, Provenance};
+use crate::{Kind, Operation, Version};
+
+/// Everything that one run of `reprise speed` measured.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedDocument {
+    /// `reprise.speed/1`.
+    pub schema: String,
+    /// Samples of each row, if all went well.
+    pub samples: u64,
+    /// CPU time that one sample was to take, in nanoseconds.
+    pub sample_ns: u64,
+    /// The seed of the order and of the intervals.
+    pub seed: u64,
+    /// The stacks, in the order of the tables.
+    pub stacks: Vec<ComparedStack>,
+    /// One for each stack and operation, with the CPU's instructions for it and without.
+    pub rows: Vec<SpeedRow>,
+    /// What the CPU's instructions for AES, carry-less multiplication and SHA bring.
+    pub hardware: Vec<SpeedHardware>,
+    /// What the kernel takes for a TCP connection over loopback without data; null where it was not measured.
+    pub tcp: Option<SpeedTcp>,
+    /// The least that handshakes can cost here, and what they cost.
+    pub floors: Vec<SpeedFloor>,
+    /// What could not be measured, and why.
+    pub skipped: Vec<SpeedSkipped>,
+    /// Whether Ctrl-C ended it.
+    pub interrupted: bool,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// CPU time of one operation, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedCost {
+    /// The median of the samples.
+    pub median_ns: f64,
+    /// Its interval of 95 %; null under six samples.
+    pub ci95_ns: Option<[f64; 2]>,
+    /// The least of the samples.
+    pub min_ns: f64,
+}
+
+/// One operation of one stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedRow {
+    /// The stack.
+    pub stack: String,
+    /// The operation.
+    pub operation: Operation,
+    /// `rsa-2048`, `x25519`, `aes-128-gcm`, `sha-256`.
+    pub algorithm: String,
+    /// Bytes that it works through; null where it is not measured by them.
+    pub bytes: Option<u64>,
+    /// Whether the library may use the CPU's instructions for AES, carry-less multiplication and SHA.
+    pub instructions: bool,
+    /// How many samples; each is the mean of `batch` operations.
+    pub n: u64,
+    /// Operations of one sample.
+    pub batch: u64,
+    /// What one costs.
+    pub once: SpeedCost,
+}
+
+/// An operation without the CPU's instructions over the same with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedHardware {
+    /// The stack.
+    pub stack: String,
+    /// The operation.
+    pub operation: Operation,
+    /// The algorithm.
+    pub algorithm: String,
+    /// median(without) / median(with).
+    pub ratio: f64,
+    /// Its interval; null under six samples.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// CPU time of a TCP connection over loopback: it is established and closed, and no data are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedTcp {
+    /// Of the end that connects.
+    pub client: SpeedCost,
+    /// Of the end that accepts.
+    pub server: SpeedCost,
+}
+
+/// The least that one side of a handshake can cost on this machine: each operation that the protocol demands, at the best of all stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedFloor {
+    /// The version.
+    pub tls: Version,
+    /// Full, or how it is resumed.
+    pub kind: Kind,
+    /// The key of the server's certificate.
+    pub key: String,
+    /// The group of the key exchange, of which a resumption under TLS 1.2 has none.
+    pub group: String,
+    /// Which side.
+    pub side: CompareSide,
+    /// CPU time of all operations.
+    pub floor_ns: f64,
+    /// The operations.
+    pub operations: Vec<SpeedNeed>,
+    /// The stacks' handshakes over memory, in the same run, cheapest first.
+    pub handshakes: Vec<SpeedHandshake>,
+}
+
+/// An operation that a handshake demands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedNeed {
+    /// The operation.
+    pub operation: Operation,
+    /// The algorithm.
+    pub algorithm: String,
+    /// How often.
+    pub times: u64,
+    /// The stack that is fastest at it.
+    pub stack: String,
+    /// What it costs once, there.
+    pub once_ns: f64,
+}
+
+/// What a handshake costs one stack at both ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedHandshake {
+    /// The stack.
+    pub stack: String,
+    /// How many samples.
+    pub n: u64,
+    /// CPU time of this side, the median.
+    pub median_ns: u64,
+    /// median / floor.
+    pub ratio: f64,
+    /// The operations that the floor has, at this stack's own speed; null where one of them was not measured with it.
+    pub own_operations_ns: Option<f64>,
+}
+
+/// What could not be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedSkipped {
+    /// The stack.
+    pub stack: String,
+    /// The operation; null where none of the stack's could be measured.
+    pub operation: Option<Operation>,
+    /// The algorithm; likewise.
+    pub algorithm: Option<String>,
+    /// Whether with the CPU's instructions.
+    pub instructions: bool,
+    /// `unsupported`, `failed`, `contradicted`, `crashed`, `hung`, `broken`.
+    pub outcome: String,
+    /// In words.
+    pub reason: String,
+}
+
+impl SpeedDocument {
+    /// The name of this document.
+    pub const SCHEMA: &'static str = "reprise.speed/1";
+
+    /// The row of an operation.
+    pub fn row(&self, stack: &str, operation: Operation, algorithm: &str, instructions: bool) -> Option<&SpeedRow> {
+        self.rows.iter().find(|row| {
+            (row.stack.as_str(), row.operation, row.algorithm.as_str(), row.instructions)
+                == (stack, operation, algorithm, instructions)
+        })
+    }
+}

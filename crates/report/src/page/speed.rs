@@ -1,0 +1,235 @@
+//! How fast the operations are that handshakes and records are made of, and the floor of handshakes.
+
+use reprise_model::Operation;
+use reprise_model::document::{
+    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedRow, SpeedSkipped,
+};
+
+use super::{Block, Fact, Page, grouped, section, source};
+use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::figures::Figure;
+use crate::table::{Rows, Table, Tone};
+
+/// All that is shown of operations.
+pub(crate) fn speed(document: &SpeedDocument) -> Page {
+    let sentences: Vec<Block> = answers(document).into_iter().map(Block::Paragraph).collect();
+    let mut blocks = vec![Block::Facts(facts(document))];
+    if !sentences.is_empty() {
+        blocks.push(Block::Summary(sentences));
+    }
+    if document.interrupted {
+        blocks.push(Block::warning("Incomplete: these are the samples taken until then"));
+    }
+    blocks.extend(section("The floor of a handshake", floors(document), [Block::Aside(FLOOR.to_owned())]));
+    blocks.extend(chart(document).map(Block::Chart));
+    for operation in Operation::ALL {
+        let heading = format!("{}, {}", title(operation), unit(operation));
+        blocks.extend(section(&heading, operations(document, operation), None));
+    }
+    blocks.push(Block::Aside(LEGEND.to_owned()));
+    blocks.extend(section("Without the CPU's instructions for AES and SHA", hardware(document), None));
+    blocks.extend(section("Not measured", skipped(document), None));
+    blocks.push(source(&document.provenance));
+    Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
+}
+
+const LEGEND: &str = "Medians of CPU time, ± half their 95 % interval where it is over 5 %. Each operation is repeated with \
+    what can be made ready: keys are read, algorithms found. * is the fastest.";
+
+const FLOOR: &str = "The floor is what the protocol demands of one side, each operation at the least that any stack here takes for it. \
+    Hashing of messages and records of the handshake are left out. Handshakes over memory, CPU time.";
+
+/// Half an interval, as a share of the median, from which it is shown.
+const WIDE: f64 = 0.05;
+
+fn facts(document: &SpeedDocument) -> Vec<Fact> {
+    let shown = |stack: &reprise_model::document::ComparedStack| format!("{} ({})", stack.name, stack.version);
+    let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
+    let mut facts = vec![Fact::new("stacks", stacks.join(" · "))];
+    if let Some(tcp) = document.tcp {
+        let micros = |ns: f64| format!("{} µs", significant(ns / 1e3));
+        let (client, server) = (micros(tcp.client.median_ns), micros(tcp.server.median_ns));
+        facts.push(Fact::new(
+            "TCP",
+            format!(
+                "a connection over loopback takes {client} of CPU time where it is begun and {server} where it is accepted"
+            ),
+        ));
+    }
+    facts
+}
+
+/// The floor of the handshake that is most common today, and what the CPU's instructions bring.
+fn answers(document: &SpeedDocument) -> Vec<String> {
+    let floor = document.floors.iter().find(|floor| floor.side == CompareSide::Server);
+    let of_floor = floor.and_then(|floor| {
+        let (nearest, farthest) = (floor.handshakes.first()?, floor.handshakes.last()?);
+        let least = significant(floor.floor_ns / 1e3);
+        let others = match floor.handshakes.len() {
+            1 => String::new(),
+            _ => format!(", {} {} times", farthest.stack, times(farthest.ratio)),
+        };
+        Some(format!(
+            "A full {} handshake with a {} certificate costs a server {least} µs here at least: {} takes {} times that{others}.",
+            floor.tls,
+            floor.key,
+            nearest.stack,
+            times(nearest.ratio),
+        ))
+    });
+    let sealing = document.hardware.iter().filter(|it| it.operation == Operation::Seal);
+    let ratios: Vec<f64> = sealing.map(|it| it.ratio).collect();
+    let (low, high) = (ratios.iter().copied().fold(f64::INFINITY, f64::min), ratios.iter().copied().fold(0.0, f64::max));
+    let range = if times(low) == times(high) { times(low) } else { format!("{} to {}", times(low), times(high)) };
+    let of_hardware = (!ratios.is_empty())
+        .then(|| format!("Without the CPU's instructions AES-GCM takes {range} times as long, by library."));
+    of_floor.into_iter().chain(of_hardware).collect()
+}
+
+/// A row for each stack, a column for each algorithm.
+fn operations(document: &SpeedDocument, operation: Operation) -> Table {
+    let rows: Vec<&SpeedRow> = document.rows.iter().filter(|row| row.operation == operation && row.instructions).collect();
+    let stacks = grouped(rows.iter().copied(), |row| row.stack.as_str());
+    let algorithms = grouped(rows.iter().copied(), |row| row.algorithm.as_str());
+    let mut table = Rows::of(&stacks).words("stack", |(stack, _)| *stack);
+    for (algorithm, of_algorithm) in &algorithms {
+        let best = of_algorithm.iter().map(|row| row.once.median_ns).fold(f64::INFINITY, f64::min);
+        table = table.figures(algorithm, "", |(_, of_stack)| {
+            let row = of_stack.iter().find(|row| row.algorithm == **algorithm)?;
+            let mark = if row.once.median_ns <= best { "*" } else { "" };
+            Some(Figure::plain(format!("{mark}{}{}", value(row), spread(row))))
+        });
+    }
+    table.table()
+}
+
+/// What one takes, or how much of it a second has.
+fn value(row: &SpeedRow) -> String {
+    match row.bytes.filter(|_| is_by_bytes(row.operation)) {
+        Some(bytes) => significant(bytes as f64 / row.once.median_ns.max(0.1) * 1e3),
+        None => significant(row.once.median_ns / 1e3),
+    }
+}
+
+fn spread(row: &SpeedRow) -> String {
+    let half = row.once.ci95_ns.map(|[low, high]| (high - low) / 2.0 / row.once.median_ns);
+    half.filter(|half| *half > WIDE).map(|half| format!(" ±{:.0} %", half * 100.0)).unwrap_or_default()
+}
+
+fn is_by_bytes(operation: Operation) -> bool {
+    matches!(operation, Operation::Seal | Operation::Open | Operation::Hash)
+}
+
+fn unit(operation: Operation) -> &'static str {
+    if is_by_bytes(operation) { "MB/s of 16384 bytes" } else { "µs" }
+}
+
+fn title(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Sign => "Sign",
+        Operation::Verify => "Verify",
+        Operation::KeyPair => "Make a key pair",
+        Operation::Agree => "Compute the shared secret",
+        Operation::Encapsulate => "Encapsulate",
+        Operation::Decapsulate => "Decapsulate",
+        Operation::Seal => "Encrypt and authenticate",
+        Operation::Open => "Decrypt and check",
+        Operation::Hash => "Hash",
+        Operation::Hkdf => "HKDF-Expand",
+        Operation::Prf => "TLS 1.2's PRF, 48 bytes",
+        Operation::Random => "32 random bytes",
+    }
+}
+
+fn floors(document: &SpeedDocument) -> Table {
+    let shown = |it: &SpeedHandshake| format!("{} {}", times(it.ratio), it.stack);
+    let last = |floor: &SpeedFloor| floor.handshakes.last().filter(|_| floor.handshakes.len() > 1).map(shown);
+    Rows::of(&document.floors)
+        .words("TLS", |it| it.tls.number())
+        .grouped(|it| it.tls)
+        .words("kind", |it| it.kind.name())
+        .once(|it| it.kind)
+        .words("key", |it| it.key.as_str())
+        .once(|it| &it.key)
+        .words("group", |it| it.group.as_str())
+        .once(|it| &it.group)
+        .words("side", |it| it.side.name())
+        .figures("floor", "µs", |it| Figure::plain(significant(it.floor_ns / 1e3)))
+        .words("nearest, times", |it| it.handshakes.first().map(shown).unwrap_or_default())
+        .words("farthest", |it| last(it).unwrap_or_default())
+        .table()
+}
+
+/// The first floor's server: what of each stack's handshake is the floor, what its own operations are above it, and what is left.
+fn chart(document: &SpeedDocument) -> Option<Chart> {
+    let floor = document.floors.iter().find(|floor| floor.side == CompareSide::Server)?;
+    let micros = |ns: f64| (ns / 1e3).max(0.0);
+    let bar = |it: &SpeedHandshake| {
+        let whole = it.median_ns as f64;
+        let own = it.own_operations_ns.unwrap_or(floor.floor_ns).clamp(floor.floor_ns, whole.max(floor.floor_ns));
+        let parts = vec![micros(floor.floor_ns.min(whole)), micros(own - floor.floor_ns), micros(whole - own)];
+        Bar { name: it.stack.clone(), parts }
+    };
+    let bars = floor.handshakes.iter().map(bar).collect();
+    let parts = ["the floor", "its operations, above the floor", "the rest"].map(str::to_owned).to_vec();
+    let title = format!("A server's full {} handshake, {}, {}", floor.tls, floor.key, floor.group);
+    Bars { label: "CPU time, µs".to_owned(), parts, groups: vec![BarGroup { name: String::new(), bars }] }.into_chart(&title)
+}
+
+fn hardware(document: &SpeedDocument) -> Table {
+    let cost = |it: &SpeedHardware, instructions| {
+        let row = document.row(&it.stack, it.operation, &it.algorithm, instructions)?;
+        let unit = if is_by_bytes(it.operation) { "MB/s" } else { "µs" };
+        Some(Figure::plain(format!("{} {unit}", value(row))))
+    };
+    let mut rows: Vec<&SpeedHardware> = document.hardware.iter().collect();
+    rows.sort_by_key(|it| it.operation);
+    let algorithms = grouped(rows, |it| (it.operation, it.algorithm.as_str()));
+    let rows: Vec<&SpeedHardware> = algorithms.into_iter().flat_map(|(_, group)| group).collect();
+    Rows::of(rows)
+        .words("operation", |it| it.operation.name())
+        .grouped(|it| it.operation)
+        .words("algorithm", |it| it.algorithm.as_str())
+        .once(|it| &it.algorithm)
+        .words("stack", |it| it.stack.as_str())
+        .figures("with", "", |it| cost(it, true))
+        .figures("without", "", |it| cost(it, false))
+        .figures("without / with", "", |it| Figure::ratio(it.ratio, it.ci95))
+        .table()
+}
+
+/// What one stack has not for one reason is said once.
+fn skipped(document: &SpeedDocument) -> Table {
+    let groups = grouped(&document.skipped, |it| (&it.stack, it.instructions, &it.outcome, &it.reason));
+    let what = |group: &[&SpeedSkipped]| {
+        let of_operation = grouped(group.iter().copied(), |it| it.operation);
+        let named = of_operation.into_iter().map(|(operation, group)| {
+            let algorithms: Vec<&str> = group.iter().filter_map(|it| it.algorithm.as_deref()).collect();
+            operation.map_or_else(|| "all".to_owned(), |operation| format!("{operation} {}", algorithms.join(", ")))
+        });
+        named.collect::<Vec<_>>().join("; ")
+    };
+    Rows::of(&groups)
+        .words("stack", |((stack, ..), _)| stack.as_str())
+        .words("instructions", |((_, instructions, ..), _)| if *instructions { "with" } else { "without" })
+        .words("operations", |(_, group)| what(group))
+        .words("outcome", |((.., outcome, _), _)| outcome.as_str())
+        .words("reason", |((.., reason), _)| reason.as_str())
+        .toned(|((.., outcome, _), _)| if *outcome == "unsupported" { Tone::Quiet } else { Tone::Warning })
+        .table()
+}
+
+/// Three significant figures; integers from a hundred on.
+fn significant(value: f64) -> String {
+    let decimals = match value {
+        ..0.9995 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn times(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
+}

@@ -1,0 +1,336 @@
+/* The primitives of AWS-LC and BoringSSL, by the functions that their TLS calls. */
+#ifndef REPRISE_SHIM_BORINGSSL_PRIMITIVES_H
+#define REPRISE_SHIM_BORINGSSL_PRIMITIVES_H
+
+#include <openssl/aead.h>
+#include <openssl/curve25519.h>
+#include <openssl/dh.h>
+#include <openssl/ec_key.h>
+#include <openssl/ecdh.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hkdf.h>
+#include <openssl/nid.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/sha.h>
+#ifdef OPENSSL_IS_AWSLC
+#include <openssl/kdf.h>
+#else
+#include <openssl/mlkem.h>
+#include <openssl/tls_prf.h>
+#endif
+
+#include "primitive.h"
+
+typedef enum { KIND_NONE, KIND_EC, KIND_X25519, KIND_DH } pair_kind;
+
+/* Of a group. */
+typedef struct {
+    EC_KEY *ec;
+    DH *dh;
+    uint8_t secret[X25519_PRIVATE_KEY_LEN], shown[X25519_PUBLIC_VALUE_LEN];
+} pair;
+
+/* A KEM's key pair. */
+typedef struct {
+    int bits; /* 512, 768, 1024; 0: the group is no KEM */
+#ifdef OPENSSL_IS_AWSLC
+    EVP_PKEY_CTX *pairs, *uses;
+    EVP_PKEY *key;
+#else
+    union { struct MLKEM768_private_key of_768; struct MLKEM1024_private_key of_1024; } own;
+    union { struct MLKEM768_public_key of_768; struct MLKEM1024_public_key of_1024; } shown;
+#endif
+} kem_pair;
+
+struct reprise_primitive {
+    primitive_base base;
+    EVP_PKEY *key;
+    EVP_PKEY_CTX *pkey;
+    EVP_MD_CTX *signer; /* of a scheme that hashes by itself */
+    pair_kind kind;
+    int nid;
+    pair pairs[2];
+    kem_pair kem;
+    EVP_AEAD_CTX *aead;
+    const EVP_MD *md;
+};
+
+static void pair_free(pair *pair)
+{
+    EC_KEY_free(pair->ec), DH_free(pair->dh);
+    pair->ec = NULL, pair->dh = NULL;
+}
+
+static int pair_make(reprise_primitive *it, pair *to)
+{
+    pair_free(to);
+    switch (it->kind) {
+    case KIND_EC: return (to->ec = EC_KEY_new_by_curve_name(it->nid)) && EC_KEY_generate_key(to->ec);
+    case KIND_X25519: return X25519_keypair(to->shown, to->secret), 1;
+#ifdef OPENSSL_IS_AWSLC
+    case KIND_DH: return (to->dh = DH_new_by_nid(it->nid)) && DH_generate_key(to->dh);
+#else
+    case KIND_DH: return (to->dh = DH_get_rfc7919_2048()) && DH_generate_key(to->dh);
+#endif
+    default: return 1; /* a KEM alone */
+    }
+}
+
+static int pair_agree(reprise_primitive *it, const pair *own, const pair *peer)
+{
+    uint8_t *out = it->base.out + PRIMITIVE_LARGEST / 2; /* before it is the secret of a KEM */
+    switch (it->kind) {
+    case KIND_EC: return ECDH_compute_key(out, PRIMITIVE_LARGEST / 2, EC_KEY_get0_public_key(peer->ec), own->ec, NULL) > 0;
+    case KIND_X25519: return X25519(out, own->secret, peer->shown);
+    case KIND_DH: return DH_compute_key_padded(out, DH_get0_pub_key(peer->dh), own->dh) > 0;
+    default: return 1;
+    }
+}
+
+#ifdef OPENSSL_IS_AWSLC
+static void kem_free(kem_pair *kem) { EVP_PKEY_CTX_free(kem->pairs), EVP_PKEY_CTX_free(kem->uses), EVP_PKEY_free(kem->key); }
+
+static int kem_begin(kem_pair *kem)
+{
+    int nid = kem->bits == 512 ? NID_MLKEM512 : kem->bits == 768 ? NID_MLKEM768 : NID_MLKEM1024;
+    return (kem->pairs = EVP_PKEY_CTX_new_id(EVP_PKEY_KEM, NULL)) && EVP_PKEY_keygen_init(kem->pairs) == 1 && EVP_PKEY_CTX_kem_set_params(kem->pairs, nid) == 1;
+}
+
+static int kem_make(kem_pair *kem)
+{
+    EVP_PKEY_free(kem->key);
+    kem->key = NULL;
+    return EVP_PKEY_keygen(kem->pairs, &kem->key);
+}
+
+static int kem_ready(kem_pair *kem) { return (kem->uses = EVP_PKEY_CTX_new(kem->key, NULL)) != NULL; }
+
+static int kem_encapsulate(kem_pair *kem, primitive_base *base)
+{
+    size_t secret = PRIMITIVE_LARGEST / 2;
+    base->given_length = PRIMITIVE_LARGEST;
+    return EVP_PKEY_encapsulate(kem->uses, base->given, &base->given_length, base->out, &secret);
+}
+
+static int kem_decapsulate(kem_pair *kem, primitive_base *base)
+{
+    size_t secret = PRIMITIVE_LARGEST / 2;
+    return EVP_PKEY_decapsulate(kem->uses, base->out, &secret, base->given, base->given_length);
+}
+#else
+static void kem_free(kem_pair *kem) { (void)kem; }
+
+static int kem_begin(kem_pair *kem) { return kem->bits != 512; }
+
+static int kem_make(kem_pair *kem)
+{
+    uint8_t shown[MLKEM1024_PUBLIC_KEY_BYTES];
+    if (kem->bits == 768) MLKEM768_generate_key(shown, NULL, &kem->own.of_768);
+    else MLKEM1024_generate_key(shown, NULL, &kem->own.of_1024);
+    return 1;
+}
+
+static int kem_ready(kem_pair *kem)
+{
+    if (kem->bits == 768) MLKEM768_public_from_private(&kem->shown.of_768, &kem->own.of_768);
+    else MLKEM1024_public_from_private(&kem->shown.of_1024, &kem->own.of_1024);
+    return 1;
+}
+
+static int kem_encapsulate(kem_pair *kem, primitive_base *base)
+{
+    if (kem->bits == 768) MLKEM768_encap(base->given, base->out, &kem->shown.of_768);
+    else MLKEM1024_encap(base->given, base->out, &kem->shown.of_1024);
+    base->given_length = kem->bits == 768 ? MLKEM768_CIPHERTEXT_BYTES : MLKEM1024_CIPHERTEXT_BYTES;
+    return 1;
+}
+
+static int kem_decapsulate(kem_pair *kem, primitive_base *base)
+{
+    return kem->bits == 768 ? MLKEM768_decap(base->out, base->given, base->given_length, &kem->own.of_768)
+                            : MLKEM1024_decap(base->out, base->given, base->given_length, &kem->own.of_1024);
+}
+#endif
+
+static void primitive_free(reprise_primitive *it)
+{
+    if (!it) return;
+    EVP_PKEY_CTX_free(it->pkey), EVP_PKEY_free(it->key), EVP_MD_CTX_free(it->signer), EVP_AEAD_CTX_free(it->aead);
+    pair_free(&it->pairs[0]), pair_free(&it->pairs[1]), kem_free(&it->kem);
+    primitive_end(&it->base), free(it);
+}
+
+static int once_sign(reprise_primitive *it)
+{
+    it->base.out_length = PRIMITIVE_LARGEST;
+    if (it->signer) return EVP_DigestSign(it->signer, it->base.out, &it->base.out_length, it->base.data, it->base.length);
+    return EVP_PKEY_sign(it->pkey, it->base.out, &it->base.out_length, it->base.data, it->base.length);
+}
+
+static int once_verify(reprise_primitive *it)
+{
+    if (it->signer) return EVP_DigestVerify(it->signer, it->base.given, it->base.given_length, it->base.data, it->base.length);
+    return EVP_PKEY_verify(it->pkey, it->base.given, it->base.given_length, it->base.data, it->base.length);
+}
+
+/* Both kinds of context, for whichever the key takes. */
+static int signs(reprise_primitive *it, int verifies)
+{
+    int kind = EVP_PKEY_id(it->key);
+    EVP_PKEY_CTX_free(it->pkey), EVP_MD_CTX_free(it->signer);
+    it->pkey = NULL, it->signer = NULL;
+    if (kind != EVP_PKEY_RSA && kind != EVP_PKEY_EC)
+        return (it->signer = EVP_MD_CTX_new()) && (verifies ? EVP_DigestVerifyInit : EVP_DigestSignInit)(it->signer, NULL, NULL, NULL, it->key) == 1;
+    it->pkey = EVP_PKEY_CTX_new(it->key, NULL);
+    if (!it->pkey || (verifies ? EVP_PKEY_verify_init : EVP_PKEY_sign_init)(it->pkey) != 1) return 0;
+    if (kind == EVP_PKEY_RSA
+        && (EVP_PKEY_CTX_set_rsa_padding(it->pkey, RSA_PKCS1_PSS_PADDING) != 1 || EVP_PKEY_CTX_set_rsa_pss_saltlen(it->pkey, -1) != 1)) /* as the digest */
+        return 0;
+    return EVP_PKEY_CTX_set_signature_md(it->pkey, it->base.length == 48 ? EVP_sha384() : EVP_sha256()) == 1;
+}
+
+static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
+{
+    BIO *pem = BIO_new_mem_buf(options->key.data, (int)options->key.length);
+    it->key = pem ? PEM_read_bio_PrivateKey(pem, NULL, NULL, NULL) : NULL;
+    BIO_free(pem);
+    it->base.once = once_sign;
+    if (!it->key || !signs(it, 0)) return 0;
+    if (options->operation == REPRISE_OP_SIGN) return 1;
+    if (once_sign(it) != 1) return 0;
+    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
+    it->base.out_length = 0, it->base.once = once_verify;
+    return signs(it, 1);
+}
+
+static int once_key_pair(reprise_primitive *it) { return pair_make(it, &it->pairs[0]) && (!it->kem.bits || kem_make(&it->kem)); }
+
+static int once_agree(reprise_primitive *it) { return pair_agree(it, &it->pairs[0], &it->pairs[1]); }
+
+/* In a hybrid, the other group's key pair is new each time. */
+static int once_encapsulate(reprise_primitive *it)
+{
+    return pair_make(it, &it->pairs[1]) && pair_agree(it, &it->pairs[1], &it->pairs[0]) && kem_encapsulate(&it->kem, &it->base);
+}
+
+static int once_decapsulate(reprise_primitive *it) { return once_agree(it) && kem_decapsulate(&it->kem, &it->base); }
+
+static int new_exchange(reprise_primitive *it)
+{
+    static const struct { uint16_t group; pair_kind kind; int nid, kem; } known[] = {
+        {23, KIND_EC, NID_X9_62_prime256v1, 0}, {24, KIND_EC, NID_secp384r1, 0}, {25, KIND_EC, NID_secp521r1, 0}, {29, KIND_X25519, 0, 0},
+#ifdef OPENSSL_IS_AWSLC
+        {256, KIND_DH, NID_ffdhe2048, 0}, {257, KIND_DH, NID_ffdhe3072, 0},
+#else
+        {256, KIND_DH, 0, 0},
+#endif
+        {512, KIND_NONE, 0, 512}, {513, KIND_NONE, 0, 768}, {514, KIND_NONE, 0, 1024},
+        {4587, KIND_EC, NID_X9_62_prime256v1, 768}, {4588, KIND_X25519, 0, 768}, {4589, KIND_EC, NID_secp384r1, 1024},
+    };
+    int operation = it->base.operation, is_known = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].group == it->base.algorithm) is_known = 1, it->kind = known[i].kind, it->nid = known[i].nid, it->kem.bits = known[i].kem;
+    it->base.once = once_key_pair;
+    if (!is_known || (it->kem.bits && !kem_begin(&it->kem))) return 0;
+    if (operation == REPRISE_OP_KEY_PAIR) return 1;
+    if ((operation == REPRISE_OP_AGREE) == (it->kem.bits != 0) || once_key_pair(it) != 1) return 0;
+    it->base.once = once_agree;
+    if (operation == REPRISE_OP_AGREE) return pair_make(it, &it->pairs[1]);
+    it->base.once = operation == REPRISE_OP_ENCAPSULATE ? once_encapsulate : once_decapsulate;
+    return kem_ready(&it->kem) && once_encapsulate(it);
+}
+
+static int once_seal(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    size_t tag = 0;
+    int done = EVP_AEAD_CTX_seal_scatter(it->aead, base->out, base->out + base->length, &tag, PRIMITIVE_TAG, primitive_nonce, sizeof primitive_nonce,
+                                         base->data, base->length, NULL, 0, base->data, PRIMITIVE_ADDITIONAL);
+    base->out_length = base->length + tag;
+    return done;
+}
+
+static int once_open(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return EVP_AEAD_CTX_open_gather(it->aead, base->out, primitive_nonce, sizeof primitive_nonce, base->given, base->length,
+                                    base->given + base->length, PRIMITIVE_TAG, base->data, PRIMITIVE_ADDITIONAL);
+}
+
+static int new_aead(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    size_t key = primitive_key_length(base->algorithm);
+    const EVP_AEAD *aead = base->algorithm == 0x1301 ? EVP_aead_aes_128_gcm() : base->algorithm == 0x1302 ? EVP_aead_aes_256_gcm() : EVP_aead_chacha20_poly1305();
+    if (!key || !(it->aead = EVP_AEAD_CTX_new(aead, base->data, key, PRIMITIVE_TAG))) return 0;
+    base->once = once_seal;
+    if (base->operation == REPRISE_OP_SEAL) return 1;
+    if (once_seal(it) != 1) return 0;
+    memcpy(base->given, base->out, base->out_length);
+    base->out_length = 0, base->once = once_open;
+    return 1;
+}
+
+static int once_hash(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return (base->algorithm == 5 ? SHA384 : base->algorithm == 6 ? SHA512 : SHA256)(base->data, base->length, base->out) != NULL;
+}
+
+static int once_hkdf(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return HKDF_expand(base->out, base->out_length, it->md, base->data, base->out_length, base->data, PRIMITIVE_INFO);
+}
+
+static int once_prf(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    const void *label = PRIMITIVE_LABEL; /* characters in one, bytes in the other */
+    return CRYPTO_tls1_prf(it->md, base->out, base->out_length, base->data, 48, label, sizeof PRIMITIVE_LABEL - 1, base->data, PRIMITIVE_PRF_SEED, NULL, 0);
+}
+
+static int new_derivation(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    int operation = base->operation;
+    base->out_length = primitive_hash_length(base->algorithm);
+    it->md = base->algorithm == 5 ? EVP_sha384() : base->algorithm == 6 ? EVP_sha512() : EVP_sha256();
+    base->once = operation == REPRISE_OP_HASH ? once_hash : operation == REPRISE_OP_HKDF ? once_hkdf : once_prf;
+    if (!base->out_length) return 0;
+    if (operation == REPRISE_OP_PRF) base->out_length = PRIMITIVE_PRF_OUTPUT;
+    return 1;
+}
+
+static int once_random(reprise_primitive *it) { return RAND_bytes(it->base.out, it->base.out_length); }
+
+static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
+{
+    reprise_primitive *it = (ERR_clear_error(), calloc(1, sizeof *it));
+    int done = it && primitive_begin(&it->base, options);
+    if (!done) {
+        primitive_free(it);
+        return REPRISE_NO_MEMORY;
+    }
+    switch (options->operation) {
+    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
+    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: case REPRISE_OP_ENCAPSULATE: case REPRISE_OP_DECAPSULATE: done = new_exchange(it); break;
+    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
+    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
+    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
+    default: done = 0;
+    }
+    if (!done) {
+        primitive_free(it);
+        return REPRISE_UNSUPPORTED;
+    }
+    *out = it;
+    return REPRISE_OK;
+}
+
+PRIMITIVES_TABLE
+
+#endif

@@ -1,0 +1,222 @@
+/* The primitives of Mbed TLS, by the functions below PSA, which PSA calls too: for mbedtls.c, whose generator they use. */
+#ifndef REPRISE_SHIM_MBEDTLS_PRIMITIVES_H
+#define REPRISE_SHIM_MBEDTLS_PRIMITIVES_H
+
+#include <mbedtls/chachapoly.h>
+#include <mbedtls/dhm.h>
+#include <mbedtls/ecdh.h>
+#include <mbedtls/gcm.h>
+#include <mbedtls/hkdf.h>
+#include <mbedtls/md.h>
+#include <mbedtls/pk.h>
+#include <mbedtls/rsa.h>
+
+#include "primitive.h"
+
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+#define SIGNATURE_ROOM PRIMITIVE_LARGEST,
+#else
+#define SIGNATURE_ROOM
+#endif
+#define GENERATOR mbedtls_ctr_drbg_random, &drbg
+
+struct reprise_primitive {
+    primitive_base base;
+    mbedtls_pk_context key;
+    mbedtls_md_type_t md;
+    mbedtls_ecp_group group;
+    mbedtls_mpi own, secret;
+    mbedtls_ecp_point peer;
+    mbedtls_dhm_context dhm;
+    mbedtls_gcm_context gcm;
+    mbedtls_chachapoly_context chacha;
+};
+
+static void primitive_free(reprise_primitive *it)
+{
+    if (!it) return;
+    mbedtls_pk_free(&it->key), mbedtls_ecp_group_free(&it->group), mbedtls_ecp_point_free(&it->peer);
+    mbedtls_mpi_free(&it->own), mbedtls_mpi_free(&it->secret), mbedtls_dhm_free(&it->dhm);
+    mbedtls_gcm_free(&it->gcm), mbedtls_chachapoly_free(&it->chacha);
+    primitive_end(&it->base), free(it);
+}
+
+static int is_done(int error) { return !(last_error = error); }
+
+static int once_sign(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return is_done(mbedtls_pk_sign(&it->key, it->md, base->data, base->length, base->out, SIGNATURE_ROOM &base->out_length, GENERATOR));
+}
+
+static int once_verify(reprise_primitive *it)
+{
+    return is_done(mbedtls_pk_verify(&it->key, it->md, it->base.data, it->base.length, it->base.given, it->base.given_length));
+}
+
+static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
+{
+    size_t length = options->length;
+    it->md = length == 32 ? MBEDTLS_MD_SHA256 : length == 48 ? MBEDTLS_MD_SHA384 : length == 64 ? MBEDTLS_MD_SHA512 : MBEDTLS_MD_NONE;
+    uint8_t *pem = terminated(options->key); /* its PEM is terminated by a zero, which its length counts */
+    int error = pem ? mbedtls_pk_parse_key(&it->key, pem, options->key.length + 1, NULL, 0 RANDOM_ARGUMENTS(&drbg)) : MBEDTLS_ERR_PK_ALLOC_FAILED;
+    free(pem);
+    if (!is_done(error) || it->md == MBEDTLS_MD_NONE) return 0;
+    int is_pss = options->algorithm >= 0x0804 && options->algorithm <= 0x0806;
+    if (is_pss != mbedtls_pk_can_do(&it->key, MBEDTLS_PK_RSA) || (!is_pss && (options->algorithm & 255) != 3)) return 0;
+    if (is_pss) mbedtls_rsa_set_padding(mbedtls_pk_rsa(it->key), MBEDTLS_RSA_PKCS_V21, it->md);
+    it->base.once = once_sign;
+    if (options->operation == REPRISE_OP_SIGN) return 1;
+    if (!once_sign(it)) return 0;
+    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
+    it->base.out_length = 0, it->base.once = once_verify;
+    return 1;
+}
+
+static int once_key_pair(reprise_primitive *it) { return is_done(mbedtls_ecdh_gen_public(&it->group, &it->own, &it->peer, GENERATOR)); }
+
+static int once_agree(reprise_primitive *it)
+{
+    return is_done(mbedtls_ecdh_compute_shared(&it->group, &it->secret, &it->peer, &it->own, GENERATOR));
+}
+
+static int once_dh_key_pair(reprise_primitive *it)
+{
+    size_t length = it->base.given_length; /* as handshakes do: the private key is as long as the prime */
+    return is_done(mbedtls_dhm_make_public(&it->dhm, (int)length, it->base.given, length, GENERATOR));
+}
+
+static int once_dh_agree(reprise_primitive *it)
+{
+    size_t length;
+    return is_done(mbedtls_dhm_calc_secret(&it->dhm, it->base.given, PRIMITIVE_LARGEST, &length, GENERATOR));
+}
+
+static int new_finite(reprise_primitive *it)
+{
+    static const unsigned char p2048[] = MBEDTLS_DHM_RFC7919_FFDHE2048_P_BIN, p3072[] = MBEDTLS_DHM_RFC7919_FFDHE3072_P_BIN;
+    const unsigned char *prime = it->base.algorithm == 256 ? p2048 : it->base.algorithm == 257 ? p3072 : NULL;
+    size_t length = it->base.given_length = prime == p3072 ? sizeof p3072 : sizeof p2048;
+    if (!prime || !is_done(mbedtls_mpi_read_binary(&it->own, prime, length)) || !is_done(mbedtls_mpi_lset(&it->secret, 2))
+        || !is_done(mbedtls_dhm_set_group(&it->dhm, &it->own, &it->secret)))
+        return 0;
+    it->base.once = once_dh_key_pair;
+    if (it->base.operation == REPRISE_OP_KEY_PAIR) return 1;
+    /* The first key pair's public key is the peer's of the second. */
+    if (!once_dh_key_pair(it) || !is_done(mbedtls_dhm_read_public(&it->dhm, it->base.given, length)) || !once_dh_key_pair(it)) return 0;
+    it->base.once = once_dh_agree;
+    return once_dh_agree(it); /* it blinds from the second time on: with a new blinding, then with that one's squares */
+}
+
+static int new_exchange(reprise_primitive *it)
+{
+    const mbedtls_ecp_curve_info *curve = mbedtls_ecp_curve_info_from_tls_id(it->base.algorithm);
+    if (!curve) return new_finite(it);
+    /* 2.28 keeps a table of the generator's multiples in the group, from the first key pair on; each of its handshakes makes it anew. */
+    it->base.once = once_key_pair;
+    if (!is_done(mbedtls_ecp_group_load(&it->group, curve->grp_id))) return 0;
+    if (it->base.operation == REPRISE_OP_KEY_PAIR) return 1;
+    it->base.once = once_agree;
+    return once_key_pair(it) && is_done(mbedtls_ecdh_gen_public(&it->group, &it->secret, &it->peer, GENERATOR));
+}
+
+static int once_seal(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return is_done(base->algorithm == 0x1303
+                       ? mbedtls_chachapoly_encrypt_and_tag(&it->chacha, base->length, primitive_nonce, base->data, PRIMITIVE_ADDITIONAL,
+                                                            base->data, base->out, base->out + base->length)
+                       : mbedtls_gcm_crypt_and_tag(&it->gcm, MBEDTLS_GCM_ENCRYPT, base->length, primitive_nonce, sizeof primitive_nonce, base->data,
+                                                   PRIMITIVE_ADDITIONAL, base->data, base->out, PRIMITIVE_TAG, base->out + base->length));
+}
+
+static int once_open(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    return is_done(base->algorithm == 0x1303
+                       ? mbedtls_chachapoly_auth_decrypt(&it->chacha, base->length, primitive_nonce, base->data, PRIMITIVE_ADDITIONAL,
+                                                         base->given + base->length, base->given, base->out)
+                       : mbedtls_gcm_auth_decrypt(&it->gcm, base->length, primitive_nonce, sizeof primitive_nonce, base->data, PRIMITIVE_ADDITIONAL,
+                                                  base->given + base->length, PRIMITIVE_TAG, base->given, base->out));
+}
+
+static int new_aead(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    unsigned bits = 8 * (unsigned)primitive_key_length(base->algorithm);
+    if (!bits || !is_done(base->algorithm == 0x1303 ? mbedtls_chachapoly_setkey(&it->chacha, base->data)
+                                                    : mbedtls_gcm_setkey(&it->gcm, MBEDTLS_CIPHER_ID_AES, base->data, bits)))
+        return 0;
+    base->once = once_seal, base->out_length = base->length + PRIMITIVE_TAG;
+    if (base->operation == REPRISE_OP_SEAL) return 1;
+    if (!once_seal(it)) return 0;
+    memcpy(base->given, base->out, base->out_length);
+    base->out_length = 0, base->once = once_open;
+    return 1;
+}
+
+static int once_hash(reprise_primitive *it) { return is_done(mbedtls_md(mbedtls_md_info_from_type(it->md), it->base.data, it->base.length, it->base.out)); }
+
+static int once_expand(reprise_primitive *it)
+{
+    return is_done(mbedtls_hkdf_expand(mbedtls_md_info_from_type(it->md), it->base.data, it->base.out_length, it->base.data, PRIMITIVE_INFO,
+                                       it->base.out, it->base.out_length));
+}
+
+static int once_prf(reprise_primitive *it)
+{
+    mbedtls_tls_prf_types prf = it->md == MBEDTLS_MD_SHA384 ? MBEDTLS_SSL_TLS_PRF_SHA384 : MBEDTLS_SSL_TLS_PRF_SHA256;
+    return is_done(mbedtls_ssl_tls_prf(prf, it->base.data, 48, PRIMITIVE_LABEL, it->base.data, PRIMITIVE_PRF_SEED, it->base.out, PRIMITIVE_PRF_OUTPUT));
+}
+
+static int new_derivation(reprise_primitive *it)
+{
+    primitive_base *base = &it->base;
+    it->md = base->algorithm == 4 ? MBEDTLS_MD_SHA256 : base->algorithm == 5 ? MBEDTLS_MD_SHA384 : MBEDTLS_MD_SHA512;
+    base->out_length = base->operation == REPRISE_OP_PRF ? PRIMITIVE_PRF_OUTPUT : primitive_hash_length(base->algorithm);
+    base->once = base->operation == REPRISE_OP_HASH ? once_hash : base->operation == REPRISE_OP_HKDF ? once_expand : once_prf;
+    return primitive_hash_length(base->algorithm) && (base->operation != REPRISE_OP_PRF || base->algorithm != 6);
+}
+
+static int once_random(reprise_primitive *it)
+{
+    size_t begin = 0, length = it->base.out_length;
+    for (size_t count; begin < length; begin += count) {
+        count = length - begin < MBEDTLS_CTR_DRBG_MAX_REQUEST ? length - begin : MBEDTLS_CTR_DRBG_MAX_REQUEST;
+        if (!is_done(mbedtls_ctr_drbg_random(&drbg, it->base.out + begin, count))) return 0;
+    }
+    return 1;
+}
+
+static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
+{
+    reprise_primitive *it = (last_error = 0, calloc(1, sizeof *it));
+    if (!it) return REPRISE_NO_MEMORY;
+    mbedtls_pk_init(&it->key), mbedtls_ecp_group_init(&it->group), mbedtls_ecp_point_init(&it->peer);
+    mbedtls_mpi_init(&it->own), mbedtls_mpi_init(&it->secret), mbedtls_dhm_init(&it->dhm);
+    mbedtls_gcm_init(&it->gcm), mbedtls_chachapoly_init(&it->chacha);
+    int done = primitive_begin(&it->base, options);
+    if (!done) {
+        primitive_free(it);
+        return REPRISE_NO_MEMORY;
+    }
+    switch (options->operation) {
+    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
+    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: done = new_exchange(it); break;
+    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
+    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
+    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
+    default: done = 0;
+    }
+    /* What it cannot do a first time, it has not; and the first time blinds RSA anew and makes tables, which a server keeps with its key. */
+    if (!done || !it->base.once(it)) {
+        primitive_free(it);
+        return REPRISE_UNSUPPORTED;
+    }
+    *out = it;
+    return REPRISE_OK;
+}
+
+PRIMITIVES_TABLE
+
+#endif
