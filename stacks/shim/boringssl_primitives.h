@@ -1,4 +1,4 @@
-/* The primitives of AWS-LC and BoringSSL, by the functions that their TLS calls. */
+/* The primitives of AWS-LC and BoringSSL, by EVP; those of classical groups and hashes by functions without it, as their TLS calls them. */
 #ifndef REPRISE_SHIM_BORINGSSL_PRIMITIVES_H
 #define REPRISE_SHIM_BORINGSSL_PRIMITIVES_H
 
@@ -18,11 +18,23 @@
 #ifdef OPENSSL_IS_AWSLC
 #include <openssl/kdf.h>
 #else
-#include <openssl/mlkem.h>
 #include <openssl/tls_prf.h>
 #endif
 
 #include "primitive.h"
+
+/* How each of the two numbers its algorithms. */
+#ifdef OPENSSL_IS_AWSLC
+enum { FIELD_2048 = NID_ffdhe2048, FIELD_3072 = NID_ffdhe3072, ML_KEM_512 = NID_MLKEM512, ML_KEM_768 = NID_MLKEM768, ML_KEM_1024 = NID_MLKEM1024 };
+#define KEM_TYPE(kem) EVP_PKEY_KEM
+#define EVP_PKEY_encapsulate_init(context, parameters) 1
+#define EVP_PKEY_decapsulate_init(context, parameters) 1
+#else
+enum { FIELD_2048 = 2048, FIELD_3072 = 0, ML_KEM_512 = -1, ML_KEM_768 = EVP_PKEY_ML_KEM_768, ML_KEM_1024 = EVP_PKEY_ML_KEM_1024 };
+#define KEM_TYPE(kem) (kem)
+#define EVP_PKEY_CTX_kem_set_params(context, kem) 1
+#define DH_new_by_nid(field) ((field) == FIELD_2048 ? DH_get_rfc7919_2048() : NULL)
+#endif
 
 typedef enum { KIND_NONE, KIND_EC, KIND_X25519, KIND_DH } pair_kind;
 
@@ -33,27 +45,14 @@ typedef struct {
     uint8_t secret[X25519_PRIVATE_KEY_LEN], shown[X25519_PUBLIC_VALUE_LEN];
 } pair;
 
-/* A KEM's key pair. */
-typedef struct {
-    int bits; /* 512, 768, 1024; 0: the group is no KEM */
-#ifdef OPENSSL_IS_AWSLC
-    EVP_PKEY_CTX *pairs, *uses;
-    EVP_PKEY *key;
-#else
-    union { struct MLKEM768_private_key of_768; struct MLKEM1024_private_key of_1024; } own;
-    union { struct MLKEM768_public_key of_768; struct MLKEM1024_public_key of_1024; } shown;
-#endif
-} kem_pair;
-
 struct reprise_primitive {
     primitive_base base;
-    EVP_PKEY *key;
+    EVP_PKEY *key;      /* of who signs, of a KEM */
     EVP_PKEY_CTX *pkey;
     EVP_MD_CTX *signer; /* of a scheme that hashes by itself */
     pair_kind kind;
-    int nid;
+    int nid, kem;       /* of the pairs' group; of a KEM, alone or in a hybrid, 0 for none */
     pair pairs[2];
-    kem_pair kem;
     EVP_AEAD_CTX *aead;
     const EVP_MD *md;
 };
@@ -70,11 +69,7 @@ static int pair_make(reprise_primitive *it, pair *to)
     switch (it->kind) {
     case KIND_EC: return (to->ec = EC_KEY_new_by_curve_name(it->nid)) && EC_KEY_generate_key(to->ec);
     case KIND_X25519: return X25519_keypair(to->shown, to->secret), 1;
-#ifdef OPENSSL_IS_AWSLC
     case KIND_DH: return (to->dh = DH_new_by_nid(it->nid)) && DH_generate_key(to->dh);
-#else
-    case KIND_DH: return (to->dh = DH_get_rfc7919_2048()) && DH_generate_key(to->dh);
-#endif
     default: return 1; /* a KEM alone */
     }
 }
@@ -90,76 +85,11 @@ static int pair_agree(reprise_primitive *it, const pair *own, const pair *peer)
     }
 }
 
-#ifdef OPENSSL_IS_AWSLC
-static void kem_free(kem_pair *kem) { EVP_PKEY_CTX_free(kem->pairs), EVP_PKEY_CTX_free(kem->uses), EVP_PKEY_free(kem->key); }
-
-static int kem_begin(kem_pair *kem)
-{
-    int nid = kem->bits == 512 ? NID_MLKEM512 : kem->bits == 768 ? NID_MLKEM768 : NID_MLKEM1024;
-    return (kem->pairs = EVP_PKEY_CTX_new_id(EVP_PKEY_KEM, NULL)) && EVP_PKEY_keygen_init(kem->pairs) == 1 && EVP_PKEY_CTX_kem_set_params(kem->pairs, nid) == 1;
-}
-
-static int kem_make(kem_pair *kem)
-{
-    EVP_PKEY_free(kem->key);
-    kem->key = NULL;
-    return EVP_PKEY_keygen(kem->pairs, &kem->key);
-}
-
-static int kem_ready(kem_pair *kem) { return (kem->uses = EVP_PKEY_CTX_new(kem->key, NULL)) != NULL; }
-
-static int kem_encapsulate(kem_pair *kem, primitive_base *base)
-{
-    size_t secret = PRIMITIVE_LARGEST / 2;
-    base->given_length = PRIMITIVE_LARGEST;
-    return EVP_PKEY_encapsulate(kem->uses, base->given, &base->given_length, base->out, &secret);
-}
-
-static int kem_decapsulate(kem_pair *kem, primitive_base *base)
-{
-    size_t secret = PRIMITIVE_LARGEST / 2;
-    return EVP_PKEY_decapsulate(kem->uses, base->out, &secret, base->given, base->given_length);
-}
-#else
-static void kem_free(kem_pair *kem) { (void)kem; }
-
-static int kem_begin(kem_pair *kem) { return kem->bits != 512; }
-
-static int kem_make(kem_pair *kem)
-{
-    uint8_t shown[MLKEM1024_PUBLIC_KEY_BYTES];
-    if (kem->bits == 768) MLKEM768_generate_key(shown, NULL, &kem->own.of_768);
-    else MLKEM1024_generate_key(shown, NULL, &kem->own.of_1024);
-    return 1;
-}
-
-static int kem_ready(kem_pair *kem)
-{
-    if (kem->bits == 768) MLKEM768_public_from_private(&kem->shown.of_768, &kem->own.of_768);
-    else MLKEM1024_public_from_private(&kem->shown.of_1024, &kem->own.of_1024);
-    return 1;
-}
-
-static int kem_encapsulate(kem_pair *kem, primitive_base *base)
-{
-    if (kem->bits == 768) MLKEM768_encap(base->given, base->out, &kem->shown.of_768);
-    else MLKEM1024_encap(base->given, base->out, &kem->shown.of_1024);
-    base->given_length = kem->bits == 768 ? MLKEM768_CIPHERTEXT_BYTES : MLKEM1024_CIPHERTEXT_BYTES;
-    return 1;
-}
-
-static int kem_decapsulate(kem_pair *kem, primitive_base *base)
-{
-    return kem->bits == 768 ? MLKEM768_decap(base->out, base->given, base->given_length, &kem->own.of_768)
-                            : MLKEM1024_decap(base->out, base->given, base->given_length, &kem->own.of_1024);
-}
-#endif
-
 static void primitive_free(reprise_primitive *it)
 {
     if (!it) return;
     EVP_PKEY_CTX_free(it->pkey), EVP_PKEY_free(it->key), EVP_MD_CTX_free(it->signer), EVP_AEAD_CTX_free(it->aead);
-    pair_free(&it->pairs[0]), pair_free(&it->pairs[1]), kem_free(&it->kem);
+    pair_free(&it->pairs[0]), pair_free(&it->pairs[1]);
     primitive_end(&it->base), free(it);
 }
 
@@ -206,41 +136,61 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     return signs(it, 1);
 }
 
-static int once_key_pair(reprise_primitive *it) { return pair_make(it, &it->pairs[0]) && (!it->kem.bits || kem_make(&it->kem)); }
+static int makes_kem_keys(reprise_primitive *it)
+{
+    return (it->pkey = EVP_PKEY_CTX_new_id(KEM_TYPE(it->kem), NULL)) && EVP_PKEY_keygen_init(it->pkey) == 1
+           && EVP_PKEY_CTX_kem_set_params(it->pkey, it->kem) == 1;
+}
+
+static int once_key_pair(reprise_primitive *it)
+{
+    EVP_PKEY_free(it->key);
+    it->key = NULL;
+    return pair_make(it, &it->pairs[0]) && (!it->kem || EVP_PKEY_keygen(it->pkey, &it->key) == 1);
+}
 
 static int once_agree(reprise_primitive *it) { return pair_agree(it, &it->pairs[0], &it->pairs[1]); }
 
 /* In a hybrid, the other group's key pair is new each time. */
 static int once_encapsulate(reprise_primitive *it)
 {
-    return pair_make(it, &it->pairs[1]) && pair_agree(it, &it->pairs[1], &it->pairs[0]) && kem_encapsulate(&it->kem, &it->base);
+    size_t wrapped = PRIMITIVE_LARGEST, secret = PRIMITIVE_LARGEST / 2;
+    int done = pair_make(it, &it->pairs[1]) && pair_agree(it, &it->pairs[1], &it->pairs[0])
+               && EVP_PKEY_encapsulate(it->pkey, it->base.given, &wrapped, it->base.out, &secret) == 1;
+    it->base.given_length = wrapped;
+    return done;
 }
 
-static int once_decapsulate(reprise_primitive *it) { return once_agree(it) && kem_decapsulate(&it->kem, &it->base); }
+static int once_decapsulate(reprise_primitive *it)
+{
+    size_t secret = PRIMITIVE_LARGEST / 2;
+    return once_agree(it) && EVP_PKEY_decapsulate(it->pkey, it->base.out, &secret, it->base.given, it->base.given_length) == 1;
+}
 
 static int new_exchange(reprise_primitive *it)
 {
     static const struct { uint16_t group; pair_kind kind; int nid, kem; } known[] = {
         {23, KIND_EC, NID_X9_62_prime256v1, 0}, {24, KIND_EC, NID_secp384r1, 0}, {25, KIND_EC, NID_secp521r1, 0}, {29, KIND_X25519, 0, 0},
-#ifdef OPENSSL_IS_AWSLC
-        {256, KIND_DH, NID_ffdhe2048, 0}, {257, KIND_DH, NID_ffdhe3072, 0},
-#else
-        {256, KIND_DH, 0, 0},
-#endif
-        {512, KIND_NONE, 0, 512}, {513, KIND_NONE, 0, 768}, {514, KIND_NONE, 0, 1024},
-        {4587, KIND_EC, NID_X9_62_prime256v1, 768}, {4588, KIND_X25519, 0, 768}, {4589, KIND_EC, NID_secp384r1, 1024},
+        {256, KIND_DH, FIELD_2048, 0}, {257, KIND_DH, FIELD_3072, 0}, {512, KIND_NONE, 0, ML_KEM_512}, {513, KIND_NONE, 0, ML_KEM_768},
+        {514, KIND_NONE, 0, ML_KEM_1024}, {4587, KIND_EC, NID_X9_62_prime256v1, ML_KEM_768}, {4588, KIND_X25519, 0, ML_KEM_768},
+        {4589, KIND_EC, NID_secp384r1, ML_KEM_1024},
     };
     int operation = it->base.operation, is_known = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].group == it->base.algorithm) is_known = 1, it->kind = known[i].kind, it->nid = known[i].nid, it->kem.bits = known[i].kem;
+        if (known[i].group == it->base.algorithm) is_known = 1, it->kind = known[i].kind, it->nid = known[i].nid, it->kem = known[i].kem;
     it->base.once = once_key_pair;
-    if (!is_known || (it->kem.bits && !kem_begin(&it->kem))) return 0;
+    if (!is_known || (it->kem && !makes_kem_keys(it)) || once_key_pair(it) != 1) return 0;
     if (operation == REPRISE_OP_KEY_PAIR) return 1;
-    if ((operation == REPRISE_OP_AGREE) == (it->kem.bits != 0) || once_key_pair(it) != 1) return 0;
+    if ((operation == REPRISE_OP_AGREE) == (it->kem != 0)) return 0;
     it->base.once = once_agree;
     if (operation == REPRISE_OP_AGREE) return pair_make(it, &it->pairs[1]);
-    it->base.once = operation == REPRISE_OP_ENCAPSULATE ? once_encapsulate : once_decapsulate;
-    return kem_ready(&it->kem) && once_encapsulate(it);
+    EVP_PKEY_CTX_free(it->pkey);
+    it->pkey = EVP_PKEY_CTX_new(it->key, NULL);
+    it->base.once = once_encapsulate;
+    if (!it->pkey || EVP_PKEY_encapsulate_init(it->pkey, NULL) != 1 || once_encapsulate(it) != 1) return 0;
+    if (operation == REPRISE_OP_ENCAPSULATE) return 1;
+    it->base.once = once_decapsulate;
+    return EVP_PKEY_decapsulate_init(it->pkey, NULL) == 1;
 }
 
 static int once_seal(reprise_primitive *it)

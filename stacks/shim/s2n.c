@@ -15,6 +15,8 @@
 #include "tls/s2n_kem.h"
 #include "tls/s2n_security_policies.h"
 
+#define REPRISE_PRIMITIVES &primitives
+#include "boringssl_primitives.h" /* of its libcrypto */
 #include "memory.h"
 
 REPRISE_SESSION_IS_BYTES
