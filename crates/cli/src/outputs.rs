@@ -30,6 +30,11 @@ impl OutputArgs {
         self.files.iter().find(|(named, _)| named.name == format.name).map(|(_, path)| path.as_path())
     }
 
+    /// Whether no other format than these is named.
+    pub(crate) fn only(&self, formats: &[&'static Format]) -> bool {
+        self.files.iter().all(|(named, _)| formats.iter().any(|format| format.name == named.name))
+    }
+
     /// Refuses a format that documents of this schema do not have.
     pub(crate) fn check(&self, schema: &str) -> anyhow::Result<()> {
         match self.files.iter().find(|(format, _)| !format.writes(schema)) {

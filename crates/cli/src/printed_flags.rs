@@ -56,6 +56,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("probe/src/saved/", SESSIONS),
     ("report/src/junit.rs", &["measure"]),
     ("report/src/openmetrics.rs", &["measure"]),
+    ("report/src/page/explain.rs", &["explain"]),
     ("report/src/page/compare.rs", &["compare"]),
     ("report/src/page/conditions.rs", GATED),
     ("report/src/page/diagnose.rs", &["diagnose"]),

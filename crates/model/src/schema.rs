@@ -4,8 +4,8 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
 use crate::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    SpeedDocument, StacksDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
+    SideBySideDocument, SpeedDocument, StacksDocument, TraceDocument,
 };
 
 /// The schema of every document of this crate, with the name of the file in `docs/schema/` that publishes it.
@@ -19,6 +19,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("reprise.layers.1.json", of::<LayersDocument>(LayersDocument::SCHEMA)),
         ("reprise.side-by-side.1.json", of::<SideBySideDocument>(SideBySideDocument::SCHEMA)),
         ("reprise.speed.1.json", of::<SpeedDocument>(SpeedDocument::SCHEMA)),
+        ("reprise.explain.1.json", of::<ExplainDocument>(ExplainDocument::SCHEMA)),
         ("reprise.stacks.1.json", of::<StacksDocument>(StacksDocument::SCHEMA)),
         ("reprise.trace.1.json", of::<TraceDocument>(TraceDocument::SCHEMA)),
     ]

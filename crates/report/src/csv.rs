@@ -5,8 +5,8 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument,
-    LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument, LayersDocument,
+    LoadDocument, LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -26,6 +26,7 @@ fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
         Document::Compare(document) => compare(document),
         Document::Layers(document) => layers(document),
         Document::Speed(document) => speed(document),
+        Document::Explain(document) => explain(document),
         Document::SideBySide(document) => side_by_side(document),
         Document::Board(document) => board(document),
     };
@@ -314,6 +315,28 @@ fn layers(document: &LayersDocument) -> Vec<Vec<String>> {
         .interval("ci95_low_ns", "ci95_high_ns", |(_, it)| it?.2.ci95_ns)
         .known("mean_ns", |(_, it)| Some(it?.2.mean_ns))
         .known("p99_ns", |(_, it)| Some(it?.2.p99_ns))
+        .records
+}
+
+/// A row for each step of each path.
+fn explain(document: &ExplainDocument) -> Vec<Vec<String>> {
+    let steps = document.paths.iter().flat_map(|path| path.steps.iter().map(move |step| (path, step)));
+    Records::of(steps)
+        .field("tls", |(path, _)| path.tls)
+        .field("kind", |(path, _)| path.kind)
+        .field("changes", |(path, _)| path.changes.join(" "))
+        .known("measured_ns", |(path, _)| path.measured_ns)
+        .known("predicted_ns", |(path, _)| path.predicted_ns)
+        .field("path_ns", |(path, _)| path.path_ns)
+        .field("unexplained_ns", |(path, _)| path.unexplained_ns)
+        .field("side", |(_, step)| step.side)
+        .known("operation", |(_, step)| step.operation)
+        .known("algorithm", |(_, step)| step.algorithm.as_deref())
+        .field("times", |(_, step)| step.times)
+        .field("message", |(_, step)| &step.message)
+        .field("begin_ns", |(_, step)| step.begin_ns)
+        .field("took_ns", |(_, step)| step.took_ns)
+        .field("on_path", |(_, step)| step.on_path)
         .records
 }
 

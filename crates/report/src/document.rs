@@ -5,8 +5,8 @@ use std::io;
 use reprise_board::document::BoardDocument;
 use reprise_model::Kind;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    SpeedDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
+    SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use serde::Serialize;
 
@@ -34,6 +34,8 @@ pub enum Document<'a> {
     Layers(&'a LayersDocument),
     /// What the operations of handshakes cost.
     Speed(&'a SpeedDocument),
+    /// Where the time of a handshake goes.
+    Explain(&'a ExplainDocument),
     /// Several results side by side.
     SideBySide(&'a SideBySideDocument),
     /// TLS on microcontrollers.
@@ -50,6 +52,7 @@ pub const SCHEMAS: &[&str] = &[
     CompareDocument::SCHEMA,
     LayersDocument::SCHEMA,
     SpeedDocument::SCHEMA,
+    ExplainDocument::SCHEMA,
     SideBySideDocument::SCHEMA,
     BoardDocument::SCHEMA,
 ];
@@ -86,6 +89,7 @@ impl Document<'_> {
             Self::Compare(it) => it.rows.is_empty() && it.memory.is_empty(),
             Self::Layers(it) => it.rows.is_empty(),
             Self::Speed(it) => it.rows.is_empty(),
+            Self::Explain(it) => it.paths.is_empty(),
             Self::SideBySide(_) => false,
             Self::Board(it) => it.handshakes.is_empty() && it.esp8266.is_none(),
         }
@@ -102,6 +106,7 @@ impl Document<'_> {
             Self::Compare(_) => CompareDocument::SCHEMA,
             Self::Layers(_) => LayersDocument::SCHEMA,
             Self::Speed(_) => SpeedDocument::SCHEMA,
+            Self::Explain(_) => ExplainDocument::SCHEMA,
             Self::SideBySide(_) => SideBySideDocument::SCHEMA,
             Self::Board(_) => BoardDocument::SCHEMA,
         }
@@ -135,6 +140,7 @@ impl Report<'_> {
             Document::Compare(it) => page::compare(it),
             Document::Layers(it) => page::layers(it),
             Document::Speed(it) => page::speed(it),
+            Document::Explain(it) => page::explain(it),
             Document::SideBySide(it) => page::side_by_side(it),
             Document::Board(it) => page::board(it),
         }

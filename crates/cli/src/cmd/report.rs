@@ -6,8 +6,8 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    SpeedDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
+    SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use reprise_probe::Interrupt;
 use reprise_report::{Document, Report, Shown};
@@ -83,6 +83,7 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
         CompareDocument::SCHEMA => write(Document::Compare(&saved.document()?))?,
         LayersDocument::SCHEMA => write(Document::Layers(&saved.document()?))?,
         SpeedDocument::SCHEMA => write(Document::Speed(&saved.document()?))?,
+        ExplainDocument::SCHEMA => write(Document::Explain(&saved.document()?))?,
         SideBySideDocument::SCHEMA => write(Document::SideBySide(&saved.document()?))?,
         BoardDocument::SCHEMA => write(Document::Board(&saved.document()?))?,
         TraceDocument::SCHEMA => write(Document::Trace(&saved.document()?))?,

@@ -1,13 +1,207 @@
-//! Which operations a handshake demands of each side: the protocol's, whatever the library.
+//! Which operations a handshake demands of each side, in the order of time: the protocol's, whatever the library.
 
 use reprise_lab::KeyKind;
 use reprise_model::document::CompareSide;
 use reprise_model::{Kind, Operation, Version};
-use reprise_stack::is_kem;
 use reprise_wire::NamedGroup;
 
 use super::catalogue::{Primitive, catalogue};
 use crate::case::{Case, Key};
+
+/// A handshake, as far as its operations depend on it. Algorithms are called as in the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Handshake {
+    pub(crate) version: Version,
+    pub(crate) kind: Kind,
+    /// The server's key; `None` where no certificate is sent.
+    pub(crate) key: Option<String>,
+    /// `None` where there is no key exchange.
+    pub(crate) group: Option<String>,
+    /// The hash of the suite.
+    pub(crate) hash: &'static str,
+    /// Signatures of certificates that the client verifies.
+    pub(crate) certificates: u64,
+    /// Whether the client signs too, by a key of the same kind.
+    pub(crate) mutual: bool,
+}
+
+/// An operation of one side, and what it waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A message is on its way: half a round trip.
+    Network { message: &'static str },
+    /// An operation.
+    Operation(Work),
+}
+
+/// An operation, and how often it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) side: CompareSide,
+    pub(crate) operation: Operation,
+    pub(crate) algorithm: String,
+    pub(crate) times: u64,
+    /// The message that it waits for.
+    pub(crate) after: &'static str,
+    /// Whether nobody waits for it: the other side goes on meanwhile.
+    pub(crate) overlaps: bool,
+}
+
+/// HKDF-Expand-Label until the server's Finished: the secret that the handshake's is derived from, two traffic secrets of the handshake, a
+/// key and a nonce of each, two keys for Finished (RFC 9846 §7.1, §7.3, §4.5.3).
+const EXPANSIONS_OF_THE_HANDSHAKE: u64 = 9;
+/// Thereafter: the secret that the master secret is derived from, two traffic secrets, a key and a nonce of each.
+const EXPANSIONS_OF_APPLICATION_DATA: u64 = 7;
+/// Of a PSK's binder (RFC 9846 §4.3.11.2).
+const EXPANSIONS_OF_A_BINDER: u64 = 2;
+
+impl Handshake {
+    /// Everything that both sides do, until the client may send application data, and what overlaps with that. Hashes of messages, and
+    /// records of the handshake, are left out.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        match self.version {
+            Version::Tls13 => self.steps_of_13(),
+            Version::Tls12 if self.kind.is_resumption() => self.steps_of_12_resumed(),
+            Version::Tls12 => self.steps_of_12(),
+        }
+    }
+
+    fn steps_of_13(&self) -> Vec<Step> {
+        let (client, server) = (CompareSide::Client, CompareSide::Server);
+        let (hello, flight) = ("ClientHello", "the server's flight");
+        let by_psk = self.kind != Kind::Full;
+        let mut steps = Steps::of(self);
+        steps.exchange(client, "", &[Operation::KeyPair]);
+        if by_psk {
+            steps.expand(client, "", EXPANSIONS_OF_A_BINDER);
+        }
+        steps.network(hello);
+        match self.group.as_deref().is_some_and(is_kem_by_name) {
+            true => steps.exchange(server, hello, &[Operation::Encapsulate]),
+            false => steps.exchange(server, hello, &[Operation::KeyPair, Operation::Agree]),
+        }
+        let binder = if by_psk { EXPANSIONS_OF_A_BINDER } else { 0 };
+        steps.expand(server, hello, EXPANSIONS_OF_THE_HANDSHAKE + binder);
+        steps.sign(server, hello);
+        // The server's flight is written before the secrets of application data are needed.
+        steps.expand_meanwhile(server, hello, EXPANSIONS_OF_APPLICATION_DATA);
+        steps.network(flight);
+        match self.group.as_deref().is_some_and(is_kem_by_name) {
+            true => steps.exchange(client, flight, &[Operation::Decapsulate]),
+            false => steps.exchange(client, flight, &[Operation::Agree]),
+        }
+        steps.expand(client, flight, EXPANSIONS_OF_THE_HANDSHAKE);
+        steps.verify(client, flight);
+        if self.mutual {
+            steps.sign(client, flight);
+        }
+        steps.expand(client, flight, EXPANSIONS_OF_APPLICATION_DATA);
+        if self.mutual {
+            steps.verify_meanwhile(server, "the client's flight");
+        }
+        steps.list
+    }
+
+    fn steps_of_12(&self) -> Vec<Step> {
+        let (client, server) = (CompareSide::Client, CompareSide::Server);
+        let (hello, done, exchange) = ("ClientHello", "ServerHelloDone", "ClientKeyExchange");
+        let mut steps = Steps::of(self);
+        steps.network(hello);
+        steps.exchange(server, hello, &[Operation::KeyPair]);
+        steps.sign(server, hello);
+        steps.network("the server's flight");
+        steps.verify(client, done);
+        steps.exchange(client, done, &[Operation::KeyPair, Operation::Agree]);
+        if self.mutual {
+            steps.sign(client, done);
+        }
+        // The master secret and the keys. The two Finished are shorter: they are left out.
+        steps.derive(client, done, 2);
+        steps.network("ClientKeyExchange, Finished");
+        steps.exchange(server, exchange, &[Operation::Agree]);
+        if self.mutual {
+            steps.verify(server, exchange);
+        }
+        steps.derive(server, exchange, 2);
+        steps.network("the server's Finished");
+        steps.list
+    }
+
+    fn steps_of_12_resumed(&self) -> Vec<Step> {
+        let mut steps = Steps::of(self);
+        steps.network("ClientHello");
+        steps.derive(CompareSide::Server, "ClientHello", 1);
+        steps.network("the server's Finished");
+        steps.derive(CompareSide::Client, "the server's Finished", 1);
+        steps.list
+    }
+}
+
+/// Steps in the making.
+struct Steps<'a> {
+    handshake: &'a Handshake,
+    list: Vec<Step>,
+}
+
+impl<'a> Steps<'a> {
+    fn of(handshake: &'a Handshake) -> Self {
+        Self { handshake, list: Vec::new() }
+    }
+
+    fn network(&mut self, message: &'static str) {
+        self.list.push(Step::Network { message });
+    }
+
+    fn add(&mut self, side: CompareSide, operation: Operation, algorithm: &str, times: u64, after: &'static str) {
+        let algorithm = algorithm.to_owned();
+        self.list.push(Step::Operation(Work { side, operation, algorithm, times, after, overlaps: false }));
+    }
+
+    fn overlaps(&mut self) {
+        if let Some(Step::Operation(work)) = self.list.last_mut() {
+            work.overlaps = true;
+        }
+    }
+
+    fn exchange(&mut self, side: CompareSide, after: &'static str, operations: &[Operation]) {
+        let Some(group) = self.handshake.group.as_deref() else { return };
+        operations.iter().for_each(|operation| self.add(side, *operation, group, 1, after));
+    }
+
+    fn sign(&mut self, side: CompareSide, after: &'static str) {
+        let Some(key) = self.handshake.key.as_deref() else { return };
+        self.add(side, Operation::Sign, key, 1, after);
+    }
+
+    /// The certificates' signatures, and that over the handshake.
+    fn verify(&mut self, side: CompareSide, after: &'static str) {
+        let Some(key) = self.handshake.key.as_deref() else { return };
+        self.add(side, Operation::Verify, key, self.handshake.certificates + 1, after);
+    }
+
+    fn verify_meanwhile(&mut self, side: CompareSide, after: &'static str) {
+        self.verify(side, after);
+        self.overlaps();
+    }
+
+    fn expand(&mut self, side: CompareSide, after: &'static str, times: u64) {
+        self.add(side, Operation::Hkdf, self.handshake.hash, times, after);
+    }
+
+    fn expand_meanwhile(&mut self, side: CompareSide, after: &'static str, times: u64) {
+        self.expand(side, after, times);
+        self.overlaps();
+    }
+
+    fn derive(&mut self, side: CompareSide, after: &'static str, times: u64) {
+        self.add(side, Operation::Prf, self.handshake.hash, times, after);
+    }
+}
+
+/// Whether a group that is called so is a KEM.
+fn is_kem_by_name(group: &str) -> bool {
+    catalogue().iter().any(|it| it.operation == Operation::Encapsulate && it.algorithm == group)
+}
 
 /// An operation, and how often.
 pub(super) struct Need {
@@ -31,48 +225,33 @@ pub(super) fn cases() -> Vec<Case> {
     all.into_iter().flatten().collect()
 }
 
-/// HKDF-Expand-Label of one side until application data may be sent (RFC 9846 §7.1, §7.3): three secrets that others are derived from, four
-/// traffic secrets, a key and a nonce of each, two keys for Finished; less what a library may leave out, the exporter's.
-const EXPANSIONS: u64 = 16;
-/// With a PSK, those of its binder too (RFC 9846 §4.3.11.2).
-const EXPANSIONS_OF_A_PSK: u64 = 18;
-
-/// What the protocol demands of this side. Hashes of messages, and records of the handshake, are left out: a floor lies below.
+/// What the protocol demands of this side, of a chain of the leaf alone.
 pub(super) fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
-    let is_client = side == CompareSide::Client;
-    let mut wanted: Vec<(Operation, Option<Primitive>, u64)> = Vec::new();
-    let is_full = case.kind == Kind::Full;
-    if case.has_key_exchange() {
-        let of = |operation| group(operation, case.group);
-        let operations = match (is_kem(case.group), is_client) {
-            (true, true) => vec![Operation::KeyPair, Operation::Decapsulate],
-            (true, false) => vec![Operation::Encapsulate],
-            (false, _) => vec![Operation::KeyPair, Operation::Agree],
-        };
-        wanted.extend(operations.into_iter().map(|operation| (operation, of(operation), 1)));
-    }
-    if let (true, Key::Lab(key)) = (is_full, case.key) {
-        // The client verifies the leaf's signature too, of the same kind: its issuer is the root.
-        let (operation, times) = if is_client { (Operation::Verify, 2) } else { (Operation::Sign, 1) };
-        wanted.push((operation, signature(operation, key), times));
-    }
-    let (operation, times) = match (case.version, is_full) {
-        (Version::Tls13, true) => (Operation::Hkdf, EXPANSIONS),
-        (Version::Tls13, false) => (Operation::Hkdf, EXPANSIONS_OF_A_PSK),
-        // The master secret and the keys. The two Finished are shorter: they are left out.
-        (Version::Tls12, true) => (Operation::Prf, 2),
-        (Version::Tls12, false) => (Operation::Prf, 1),
+    let key = match case.key {
+        Key::Lab(key) if case.kind == Kind::Full => Some(KeyKind::label(key).to_owned()),
+        _ => None,
     };
-    wanted.push((operation, Primitive::of(operation, "sha-256"), times));
-    wanted.into_iter().filter_map(|(_, primitive, times)| Some(Need { primitive: primitive?, times })).collect()
-}
-
-fn group(operation: Operation, number: u16) -> Option<Primitive> {
-    catalogue().into_iter().find(|it| it.operation == operation && it.number == number)
-}
-
-fn signature(operation: Operation, key: KeyKind) -> Option<Primitive> {
-    catalogue().into_iter().find(|it| it.operation == operation && it.key == Some(key))
+    let is_of_group = |it: &Primitive| it.operation == Operation::KeyPair && it.number == case.group;
+    let group = catalogue().into_iter().find(is_of_group).filter(|_| case.has_key_exchange());
+    let handshake = Handshake {
+        version: case.version,
+        kind: case.kind,
+        key,
+        group: group.map(|it| it.algorithm.to_owned()),
+        hash: "sha-256",
+        certificates: 1,
+        mutual: false,
+    };
+    let mut needs: Vec<Need> = Vec::new();
+    for step in handshake.steps() {
+        let Step::Operation(work) = step else { continue };
+        let Some(primitive) = Primitive::of(work.operation, &work.algorithm).filter(|_| work.side == side) else { continue };
+        match needs.iter_mut().find(|need| need.primitive == primitive) {
+            Some(need) => need.times += work.times,
+            None => needs.push(Need { primitive, times: work.times }),
+        }
+    }
+    needs
 }
 
 #[cfg(test)]
@@ -92,12 +271,13 @@ mod tests {
             [
                 (Operation::KeyPair, "x25519", 1),
                 (Operation::Agree, "x25519", 1),
-                (Operation::Sign, "p-256", 1),
-                (Operation::Hkdf, "sha-256", 16)
+                (Operation::Hkdf, "sha-256", 16),
+                (Operation::Sign, "p-256", 1)
             ]
         );
         let client = of(Kind::Full, Version::Tls12, group, CompareSide::Client);
-        assert_eq!(client[2..], [(Operation::Verify, "p-256", 2), (Operation::Prf, "sha-256", 2)]);
+        assert_eq!(client[0], (Operation::Verify, "p-256", 2));
+        assert_eq!(client[3], (Operation::Prf, "sha-256", 2));
     }
 
     #[test]
@@ -106,14 +286,35 @@ mod tests {
         assert_eq!(ticket, [(Operation::Prf, "sha-256", 1)], "TLS 1.2 has no key exchange then");
         let ticket = of(Kind::Ticket, Version::Tls13, NamedGroup::X25519, CompareSide::Client);
         assert!(ticket.iter().all(|(operation, ..)| *operation != Operation::Verify) && ticket.len() == 3);
+        assert_eq!(ticket[1], (Operation::Hkdf, "sha-256", 18), "those of the binder too");
     }
 
     #[test]
     fn of_a_kem_the_client_makes_the_pair() {
         let group = NamedGroup::X25519MLKEM768;
         let sides = [CompareSide::Client, CompareSide::Server].map(|side| of(Kind::Full, Version::Tls13, group, side));
-        let operations = sides.map(|side| side.iter().map(|it| it.0).take(2).collect::<Vec<_>>());
-        assert_eq!(operations[0], [Operation::KeyPair, Operation::Decapsulate]);
-        assert_eq!(operations[1], [Operation::Encapsulate, Operation::Sign]);
+        let operations = sides.map(|side| side.iter().map(|it| it.0).collect::<Vec<_>>());
+        assert_eq!(operations[0], [Operation::KeyPair, Operation::Decapsulate, Operation::Hkdf, Operation::Verify]);
+        assert_eq!(operations[1], [Operation::Encapsulate, Operation::Hkdf, Operation::Sign]);
+    }
+
+    #[test]
+    fn round_trips_are_those_of_the_protocol() {
+        let halves = |version, kind| {
+            let case = Case::new(version, kind, Key::P256, NamedGroup::X25519, false).unwrap();
+            let handshake = Handshake {
+                version,
+                kind,
+                key: Some("p-256".to_owned()),
+                group: case.has_key_exchange().then(|| "x25519".to_owned()),
+                hash: "sha-256",
+                certificates: 1,
+                mutual: true,
+            };
+            handshake.steps().iter().filter(|step| matches!(step, Step::Network { .. })).count()
+        };
+        assert_eq!(halves(Version::Tls13, Kind::Full), 2);
+        assert_eq!(halves(Version::Tls12, Kind::Full), 4);
+        assert_eq!(halves(Version::Tls12, Kind::Ticket), 2);
     }
 }

@@ -16,4 +16,5 @@ pub use catalogue::{Primitive, catalogue};
 pub use measure::{SpeedPlan, speed};
 
 pub(crate) use cell::{PrimitiveCell, tcp_connections};
+pub(crate) use handshake::{Handshake, Step, Work};
 pub(crate) use message::{PrimitiveJob, PrimitiveReady};

@@ -6,6 +6,7 @@ mod compare_baseline;
 mod comparison;
 mod condition;
 mod diagnose;
+mod explain;
 mod finding;
 mod fleet;
 mod isolation;
@@ -36,6 +37,7 @@ pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{
     BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject,
 };
+pub use explain::{ExplainDocument, ExplainPath, ExplainSide, ExplainStep};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use fleet::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
 pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};

@@ -33,13 +33,13 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
     Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
 }
 
-const LEGEND: &str = "Medians of CPU time, ± half their 95 % interval where it is over 5 %. Each operation is repeated with \
-    what can be made ready: keys are read, algorithms found. * is the fastest.";
+const LEGEND: &str = "Medians of CPU time. * is the fastest; of ~ half the 95 % interval is over 5 %. Each operation is repeated with what can be \
+    made ready: keys are read, algorithms found.";
 
 const FLOOR: &str = "The floor is what the protocol demands of one side, each operation at the least that any stack here takes for it. \
     Hashing of messages and records of the handshake are left out. Handshakes over memory, CPU time.";
 
-/// Half an interval, as a share of the median, from which it is shown.
+/// Half an interval, as a share of the median, above which a figure is marked.
 const WIDE: f64 = 0.05;
 
 fn facts(document: &SpeedDocument) -> Vec<Fact> {
@@ -96,8 +96,9 @@ fn operations(document: &SpeedDocument, operation: Operation) -> Table {
         let best = of_algorithm.iter().map(|row| row.once.median_ns).fold(f64::INFINITY, f64::min);
         table = table.figures(algorithm, "", |(_, of_stack)| {
             let row = of_stack.iter().find(|row| row.algorithm == **algorithm)?;
-            let mark = if row.once.median_ns <= best { "*" } else { "" };
-            Some(Figure::plain(format!("{mark}{}{}", value(row), spread(row))))
+            let fastest = if row.once.median_ns <= best { "*" } else { "" };
+            let wide = if is_wide(row) { "~" } else { "" };
+            Some(Figure::plain(format!("{fastest}{wide}{}", value(row))))
         });
     }
     table.table()
@@ -111,9 +112,9 @@ fn value(row: &SpeedRow) -> String {
     }
 }
 
-fn spread(row: &SpeedRow) -> String {
-    let half = row.once.ci95_ns.map(|[low, high]| (high - low) / 2.0 / row.once.median_ns);
-    half.filter(|half| *half > WIDE).map(|half| format!(" ±{:.0} %", half * 100.0)).unwrap_or_default()
+/// Whether half the interval is more of the median than [`WIDE`].
+fn is_wide(row: &SpeedRow) -> bool {
+    row.once.ci95_ns.is_some_and(|[low, high]| (high - low) / 2.0 > WIDE * row.once.median_ns)
 }
 
 fn is_by_bytes(operation: Operation) -> bool {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    SpeedDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
+    SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use reprise_report::terminal::Style;
 use reprise_report::{Document, Format, Report};
@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The documents in `documents/`.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 18] = [
     "away",
     "board",
     "compare",
@@ -30,6 +30,7 @@ const DOCUMENTS: [&str; 16] = [
     "diagnose-nginx",
     "diagnose-nodes",
     "diagnose-openssl",
+    "explain",
     "lab",
     "layers",
     "load",
@@ -37,6 +38,7 @@ const DOCUMENTS: [&str; 16] = [
     "nginx",
     "refused",
     "sampled",
+    "speed",
     "ticket-refused",
 ];
 
@@ -67,6 +69,7 @@ fn with<R>(value: Value, make: impl FnOnce(Document<'_>) -> R) -> Option<R> {
         CompareDocument::SCHEMA => make(Document::Compare(&serde_json::from_value(value).ok()?)),
         LayersDocument::SCHEMA => make(Document::Layers(&serde_json::from_value(value).ok()?)),
         SpeedDocument::SCHEMA => make(Document::Speed(&serde_json::from_value(value).ok()?)),
+        ExplainDocument::SCHEMA => make(Document::Explain(&serde_json::from_value(value).ok()?)),
         SideBySideDocument::SCHEMA => make(Document::SideBySide(&serde_json::from_value(value).ok()?)),
         BoardDocument::SCHEMA => make(Document::Board(&serde_json::from_value(value).ok()?)),
         _ => return None,

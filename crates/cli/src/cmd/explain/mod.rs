@@ -1,44 +1,77 @@
-//! `reprise explain [ID]`: what a cause is, how it shows, how to confirm it, what fixes it.
+//! `reprise explain [ID|RESULT]`: what a cause is, how it shows, how to confirm it, what fixes it; or where the time of a result goes.
 
-use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+mod result;
 
-use anyhow::bail;
+use std::path::Path;
+
+use anyhow::{bail, ensure};
 use clap::Args;
 use reprise_diagnosis::{Cause, cause, causes};
 use reprise_probe::Interrupt;
 use reprise_report::{html, markdown, terminal};
 
 use crate::ending::Ending;
-use crate::outputs::{Output, print_page};
+use crate::outputs::{Output, OutputArgs, print_page};
 
-/// Explain a cause: what happens, how it shows, how to fix it.
+/// Explain a cause: what happens, how it shows, how to fix it; or a result: where its time goes, and what a change would bring.
+///
+/// Of a result of measure or trace, each operation of both sides is measured on this machine and laid out in the order of time: what
+/// lies on the critical path, and what none of it explains.
 #[derive(Args, Clone)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ExplainArgs {
-    /// Cause, as findings name it: 'not-offered'; without it, list all causes
-    #[arg(value_name = "ID")]
+    /// Cause, as findings name it: 'not-offered'; or a JSON file that measure or trace wrote. Without it, list all causes
+    #[arg(value_name = "ID|RESULT")]
     id: Option<String>,
-    /// Write Markdown; '-' is standard output
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Write one HTML file; '-' is standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "markdown")]
-    html: Option<PathBuf>,
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    result: result::ResultArgs,
+    #[command(flatten)]
+    outputs: OutputArgs,
 }
 
-pub(super) fn run(arguments: ExplainArgs, _: &Interrupt) -> anyhow::Result<Ending> {
+const EXAMPLES: &str = "\
+Examples:
+  reprise explain                                 every cause
+  reprise explain not-offered                     one of them
+  reprise explain measure.json                    where the time of each handshake goes
+  reprise explain measure.json --what-if key=p-256,rtt=80ms
+                                                  what another key, far away, would take";
+
+pub(super) fn run(arguments: ExplainArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    if let Some(file) = arguments.id.as_deref().filter(|id| is_file(id)) {
+        #[cfg(target_os = "linux")]
+        return result::run(Path::new(file), &arguments.result, &arguments.outputs, interrupt);
+        #[cfg(not(target_os = "linux"))]
+        bail!(
+            "explaining {file} requires Linux: operations of TLS libraries are measured there alone (Ctrl-C: {})",
+            interrupt.is_raised()
+        );
+    }
+    #[cfg(target_os = "linux")]
+    arguments.result.check_absence()?;
     let about = arguments.id.as_deref().map(known).transpose()?;
-    if let Some(file) = arguments.html {
+    let [markdown_file, html_file] = [&markdown::FORMAT, &html::FORMAT].map(|format| arguments.outputs.file(format));
+    ensure!(arguments.outputs.only(&[&markdown::FORMAT, &html::FORMAT]), "a cause has --markdown and --html alone");
+    ensure!(markdown_file.is_none() || html_file.is_none(), "a cause goes to one of --markdown and --html");
+    if let Some(file) = html_file {
         let page = about.map_or_else(|| html::causes(causes()), html::cause);
-        Output::open(&file)?.write(page.as_bytes())?;
+        Output::open(file)?.write(page.as_bytes())?;
         return Ok(Ending::Done);
     }
-    match (arguments.markdown, about) {
-        (Some(file), Some(cause)) => Output::open(&file)?.write(markdown::cause(cause).as_bytes())?,
-        (Some(file), None) => Output::open(&file)?.write(markdown::causes(causes()).as_bytes())?,
+    match (markdown_file, about) {
+        (Some(file), Some(cause)) => Output::open(file)?.write(markdown::cause(cause).as_bytes())?,
+        (Some(file), None) => Output::open(file)?.write(markdown::causes(causes()).as_bytes())?,
         (None, Some(cause)) => print_page(|style| terminal::cause(cause, style))?,
         (None, None) => print_page(|style| terminal::causes(causes(), style))?,
     }
     Ok(Ending::Done)
+}
+
+/// Whether a result is meant: no cause has a dot or a slash in its name.
+fn is_file(id: &str) -> bool {
+    id == "-" || id.contains(['.', '/']) || (cause(id).is_none() && Path::new(id).is_file())
 }
 
 fn known(id: &str) -> anyhow::Result<&'static Cause> {
