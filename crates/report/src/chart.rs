@@ -94,6 +94,8 @@ pub(crate) struct BarGroup {
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
     pub(crate) name: String,
+    /// Where it begins; most begin at zero.
+    pub(crate) begin: f64,
     pub(crate) parts: Vec<f64>,
 }
 
@@ -159,6 +161,11 @@ impl Bar {
     pub(crate) fn total(&self) -> f64 {
         self.parts.iter().sum()
     }
+
+    /// Where it ends.
+    pub(crate) fn end(&self) -> f64 {
+        self.begin + self.total()
+    }
 }
 
 impl Bars {
@@ -222,7 +229,7 @@ mod tests {
     fn bars_beyond_the_most_are_counted() {
         let group = |name: &str| BarGroup {
             name: name.to_owned(),
-            bars: vec![Bar { name: String::new(), parts: vec![1.0] }; MOST_ROWS],
+            bars: vec![Bar { name: String::new(), begin: 0.0, parts: vec![1.0] }; MOST_ROWS],
         };
         let bars = Bars { label: String::new(), parts: Vec::new(), groups: vec![group("one"), group("two")] };
         let (kept, left_out) = bars.limited();

@@ -31,7 +31,7 @@ const LINE: f64 = 20.0;
 /// ```
 #[must_use]
 pub fn bars(title: &str, label: &str, parts: &[&str], groups: &[Group]) -> String {
-    let bar = |(name, parts): &(String, Vec<f64>)| Bar { name: name.clone(), parts: parts.clone() };
+    let bar = |(name, parts): &(String, Vec<f64>)| Bar { name: name.clone(), begin: 0.0, parts: parts.clone() };
     let group = |group: &Group| BarGroup { name: group.name.clone(), bars: group.bars.iter().map(bar).collect() };
     let names = parts.iter().map(|&part| part.to_owned()).collect();
     let bars = Bars { label: label.to_owned(), parts: names, groups: groups.iter().map(group).collect() };

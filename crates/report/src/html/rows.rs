@@ -20,7 +20,7 @@ const BOTTOM: f64 = 44.0;
 
 pub(super) fn bars(bars: &Bars, width: f64) -> Drawing {
     let all = || bars.groups.iter().flat_map(|group| &group.bars);
-    let scale = Scale::from_zero(all().map(|bar| bar.total()).fold(0.0, f64::max), [0.0, width - TOTAL]);
+    let scale = Scale::from_zero(all().map(Bar::end).fold(0.0, f64::max), [0.0, width - TOTAL]);
     // Where each group's name and each bar has its place.
     let (mut names, mut rows, mut end) = (Vec::new(), Vec::new(), 0.0);
     for group in &bars.groups {
@@ -42,7 +42,7 @@ pub(super) fn bars(bars: &Bars, width: f64) -> Drawing {
                 @let (left, right) = (scale.place(from), scale.place(to));
                 @if right > left { rect class=(fill_class(index)) x=(left) y=(y + 18.0) width=(rounded(right - left)) height="13" {} }
             }
-            (text("value", scale.place(bar.total()) + 5.0, y + 29.0, &name(significant(bar.total()))))
+            (text("value", scale.place(bar.end()) + 5.0, y + 29.0, &name(significant(bar.total()))))
         }
     };
     Drawing { width, height: end + BOTTOM, shapes }
@@ -50,7 +50,7 @@ pub(super) fn bars(bars: &Bars, width: f64) -> Drawing {
 
 /// From where to where each part goes.
 fn parts(bar: &Bar) -> Vec<[f64; 2]> {
-    let mut from = 0.0;
+    let mut from = bar.begin;
     bar.parts
         .iter()
         .map(|part| {

@@ -35,7 +35,8 @@ fn part(title: impl Into<String>, table: Table, notes: Vec<String>) -> Vec<Block
 /// A full handshake and a resumed one of each image and key, in instructions.
 fn chart(document: &BoardDocument) -> Option<Chart> {
     let full: Vec<&BoardHandshake> = document.handshakes.iter().filter(|row| row.kind == Kind::Full).collect();
-    let bar = |name: String, row: &BoardHandshake| Bar { name, parts: vec![row.handshake.instructions as f64 / 1e6] };
+    let bar =
+        |name: String, row: &BoardHandshake| Bar { name, begin: 0.0, parts: vec![row.handshake.instructions as f64 / 1e6] };
     let groups: Vec<BarGroup> = full
         .iter()
         .map(|row| {

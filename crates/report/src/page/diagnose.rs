@@ -156,6 +156,7 @@ fn chart(target: &Diagnosis) -> Option<Chart> {
     };
     let description = format!("Resumed of offered. {}.", groups.iter().map(sentence).collect::<Vec<_>>().join("; "));
     let bar = |(name, resumed, offered): (String, u32, u32)| Bar {
+        begin: 0.0,
         name,
         parts: vec![f64::from(resumed), f64::from(offered.saturating_sub(resumed))],
     };

@@ -4,7 +4,7 @@ use reprise_diagnosis::figures::{percent, span};
 use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide, ExplainStep};
 
 use super::{Block, Fact, Page, source};
-use crate::chart::{Chart, Interval, Intervals, Points};
+use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -15,15 +15,17 @@ pub(crate) fn explain(document: &ExplainDocument) -> Page {
         Fact::new("client", format!("operations as in {}", document.client_stack)),
         Fact::new("server", format!("operations as in {}{assumed}", document.server_stack)),
     ])];
-    blocks.push(Block::Summary(document.paths.iter().map(|path| Block::Paragraph(answer(path, &document.paths))).collect()));
+    // What was asked comes before what was measured.
+    let (asked, measured): (Vec<_>, Vec<_>) = document.paths.iter().partition(|path| path.predicted_ns.is_some());
+    let answers = asked.into_iter().chain(measured).map(|path| Block::Paragraph(answer(path, &document.paths)));
+    blocks.push(Block::Summary(answers.collect()));
     blocks.extend(document.warnings.iter().map(Block::warning));
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: operations were measured until then"));
     }
-    let longest = document.paths.iter().map(end).fold(0.0, f64::max);
     for path in &document.paths {
         blocks.push(Block::Heading(title(path)));
-        blocks.extend(chart(path, longest).map(Block::Chart));
+        blocks.extend(chart(path).map(Block::Chart));
         blocks.push(Block::Table(steps(path)));
     }
     blocks.push(Block::Aside(LEGEND.to_owned()));
@@ -34,6 +36,9 @@ pub(crate) fn explain(document: &ExplainDocument) -> Page {
 const LEGEND: &str = "Each operation takes what it took on this machine, alone and repeated; a round trip is the median of connect. What is \
     not explained is the rest: reading keys and certificates, records, hashing of messages, allocation, the kernel, waiting. A change keeps \
     that rest as it was.";
+
+/// No format takes it away.
+const BLANK: &str = "\u{a0}";
 
 /// Columns that a bar may have.
 const WIDTH: f64 = 28.0;
@@ -108,14 +113,16 @@ fn steps(path: &ExplainPath) -> Table {
             (_, true) => "█",
             (_, false) => "░",
         };
-        format!("{}{}", " ".repeat(begin.min(WIDTH as usize - 1)), mark.repeat(length))
+        let drawn = format!("{}{}", BLANK.repeat(begin.min(WIDTH as usize - 1)), mark.repeat(length));
+        let rest = (WIDTH as usize + 1).saturating_sub(drawn.chars().count());
+        Figure::plain(format!("{drawn}{}", BLANK.repeat(rest)))
     };
     Rows::of(&path.steps)
         .words("side", |it| it.side.name())
         .words("step", what)
         .figures("begins", "µs", |it| micros(it.begin_ns))
         .figures("takes", "µs", |it| micros(it.took_ns))
-        .words("", bar)
+        .figures("", "", bar)
         .words("waits for", |it| if it.operation.is_some() { it.message.as_str() } else { "" })
         .dispensable(0)
         .toned(|it| match (it.side, it.on_path) {
@@ -125,19 +132,22 @@ fn steps(path: &ExplainPath) -> Table {
         .table()
 }
 
-/// Each step from where it begins to where it ends; all paths of a page on one scale.
-fn chart(path: &ExplainPath, longest: f64) -> Option<Chart> {
+/// Each step from where it begins to where it ends.
+fn chart(path: &ExplainPath) -> Option<Chart> {
     let micros = |ns: f64| ns / 1e3;
-    let row = |step: &ExplainStep| {
-        let ends = [step.begin_ns, step.begin_ns + step.took_ns].map(micros);
-        let meanwhile = if step.on_path { "" } else { ", meanwhile" };
-        Interval {
-            name: format!("{}: {}{meanwhile}", step.side, what(step)),
-            at: (ends[0] + ends[1]) / 2.0,
-            interval: Some(ends),
-        }
+    let bar = |step: &ExplainStep| {
+        let place = match (step.side, step.on_path) {
+            (ExplainSide::Client, true) => 0,
+            (ExplainSide::Server, true) => 1,
+            (ExplainSide::Network, _) => 2,
+            (_, false) => 3,
+        };
+        let parts = (0..4).map(|part| if part == place { micros(step.took_ns) } else { 0.0 }).collect();
+        Bar { name: format!("{}: {}", step.side, what(step)), begin: micros(step.begin_ns), parts }
     };
-    let points = Points::Values { unit: "µs", ends: [0.0, micros(longest)] };
-    let rows = path.steps.iter().map(row).collect();
-    Intervals { label: "from the first byte, µs".to_owned(), points, rows }.into_chart(&title(path))
+    let bars = path.steps.iter().map(bar).collect();
+    let parts = ["the client", "the server", "the network", "meanwhile, not on the path"].map(str::to_owned).to_vec();
+    let groups = vec![BarGroup { name: String::new(), bars }];
+    Bars { label: "from the first byte, µs".to_owned(), parts, groups }
+        .into_chart(&format!("{}, in the order of time", title(path)))
 }

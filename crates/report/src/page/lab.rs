@@ -161,7 +161,7 @@ fn chart(comparisons: &[Comparison<'_>]) -> Option<Chart> {
         let name = format!("{}, {}", comparison.key(), comparison.version);
         let bar = |name: String, statistics: Option<&Statistics>, is_new: bool| {
             let time = statistics.map(millis)?;
-            Some(Bar { name, parts: if is_new { vec![time] } else { vec![0.0, time] } })
+            Some(Bar { name, begin: 0.0, parts: if is_new { vec![time] } else { vec![0.0, time] } })
         };
         let server = comparison.server();
         let bars = [

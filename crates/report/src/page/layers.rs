@@ -81,7 +81,7 @@ fn chart(rows: &[&LayersRow]) -> Option<Chart> {
     let bar = |row: &LayersRow| {
         let [cpu, wall] = [row.cpu_ns.median_ns, row.wall_ns.median_ns].map(|ns| ns as f64 / unit.nanos());
         let name = format!("{} {} sessions", row.level.name(), with(row.sessions));
-        Bar { name, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)] }
+        Bar { name, begin: 0.0, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)] }
     };
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| Level::ALL.iter().position(|level| *level == row.level));

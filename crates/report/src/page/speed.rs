@@ -169,7 +169,7 @@ fn chart(document: &SpeedDocument) -> Option<Chart> {
         let whole = it.median_ns as f64;
         let own = it.own_operations_ns.unwrap_or(floor.floor_ns).clamp(floor.floor_ns, whole.max(floor.floor_ns));
         let parts = vec![micros(floor.floor_ns.min(whole)), micros(own - floor.floor_ns), micros(whole - own)];
-        Bar { name: it.stack.clone(), parts }
+        Bar { name: it.stack.clone(), begin: 0.0, parts }
     };
     let bars = floor.handshakes.iter().map(bar).collect();
     let parts = ["the floor", "its operations, above the floor", "the rest"].map(str::to_owned).to_vec();
