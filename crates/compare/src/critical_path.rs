@@ -65,7 +65,7 @@ impl Change {
     pub fn read(text: &str, duration: impl Fn(&str) -> Result<Duration, String>) -> Result<Self, String> {
         let mut change = Self::default();
         for part in text.split(',') {
-            let (name, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no NAME=VALUE"))?;
+            let (name, value) = part.split_once('=').ok_or_else(|| format!("invalid change '{part}': use NAME=VALUE"))?;
             match name {
                 "key" => change.key = Some(algorithm(value, |it| it.key.is_some())?),
                 "group" => change.group = Some(algorithm(value, |it| it.operation == Operation::KeyPair)?),
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn a_change_that_is_none_has_a_clear_error() {
         for (text, words) in [
-            ("p-256", "'p-256' is no NAME=VALUE"),
+            ("p-256", "invalid change 'p-256': use NAME=VALUE"),
             ("colour=red", "unknown change 'colour'; known: key, group, rtt, kind, tls"),
             ("key=dsa", "unknown 'dsa'; known: rsa-2048"),
             ("group=p-256", "unknown 'p-256'; known: x25519"),
