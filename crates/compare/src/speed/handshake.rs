@@ -218,6 +218,7 @@ pub(super) fn cases() -> Vec<Case> {
         of(Version::Tls13, Kind::Full, Key::RSA_2048, x25519),
         of(Version::Tls13, Kind::Full, Key::P256, hybrid),
         of(Version::Tls13, Kind::Ticket, Key::P256, x25519),
+        of(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1),
         of(Version::Tls12, Kind::Full, Key::P256, x25519),
         of(Version::Tls12, Kind::Full, Key::RSA_2048, x25519),
         of(Version::Tls12, Kind::Ticket, Key::P256, x25519),

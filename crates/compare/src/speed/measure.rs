@@ -7,7 +7,7 @@ use reprise_model::document::{
 
 use super::catalogue::Primitive;
 use super::message::{PrimitiveJob, PrimitiveReady, TcpCost};
-use super::{floor, handshake};
+use super::{floor, handshake, prediction};
 use crate::bulk::without_cpu_instructions;
 use crate::compare::{compare, describe};
 use crate::comparison::{Audience, ComparisonPlan, Effort, compared_stack, in_turn};
@@ -75,6 +75,7 @@ pub fn speed(
         document.tcp = tcp(plan, launcher);
         let handshakes = handshakes(plan, launcher, &document.provenance, audience);
         document.floors = floor::floors(&document.rows, handshakes.as_ref());
+        document.predictions = prediction::predictions(&document.floors);
     }
     document.interrupted = audience.stops();
     Ok(document)
@@ -139,6 +140,7 @@ impl Run<'_> {
 
     fn add_all(&mut self, found: &FoundStack, launcher: &Launcher, instructions: bool, audience: &dyn Audience) {
         self.workers.push(Worker::new(launcher));
+        let before = self.skipped.len();
         for primitive in self.plan.primitives.iter().filter(|it| instructions || it.has_instructions()) {
             if audience.stops() {
                 return;
@@ -146,6 +148,16 @@ impl Run<'_> {
             if let Err(failed) = self.add(found, *primitive, instructions) {
                 self.skipped.push(skip(&found.name, Some(primitive), instructions, &failed));
             }
+        }
+        // Where it has nothing at all, for one reason, that is said once.
+        let has_any = self.cells.iter().any(|cell| cell.stack == found.name && cell.instructions == instructions);
+        if let [first, rest @ ..] = self.skipped.get(before..).unwrap_or_default()
+            && !has_any
+            && rest.iter().all(|it| it.reason == first.reason)
+        {
+            let whole = SpeedSkipped { operation: None, algorithm: None, ..first.clone() };
+            self.skipped.truncate(before);
+            self.skipped.push(whole);
         }
     }
 

@@ -11,6 +11,7 @@ mod floor;
 mod handshake;
 mod measure;
 mod message;
+mod prediction;
 
 pub use catalogue::{Primitive, catalogue};
 pub use measure::{SpeedPlan, speed};

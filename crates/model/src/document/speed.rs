@@ -27,6 +27,9 @@ pub struct SpeedDocument {
     pub tcp: Option<SpeedTcp>,
     /// The least that handshakes can cost here, and what they cost.
     pub floors: Vec<SpeedFloor>,
+    /// What handshakes should cost by their operations and by another handshake of the same stack.
+    #[serde(default)]
+    pub predictions: Vec<SpeedPrediction>,
     /// What could not be measured, and why.
     pub skipped: Vec<SpeedSkipped>,
     /// Whether Ctrl-C ended it.
@@ -147,6 +150,32 @@ pub struct SpeedHandshake {
     pub ratio: f64,
     /// The operations that the floor has, at this stack's own speed; null where one of them was not measured with it.
     pub own_operations_ns: Option<f64>,
+}
+
+/// CPU time of both sides of a handshake: its operations at this stack's speed, and what another handshake takes beside its own operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedPrediction {
+    /// The stack.
+    pub stack: String,
+    /// The version.
+    pub tls: Version,
+    /// Full, or how it is resumed.
+    pub kind: Kind,
+    /// The key of the server's certificate.
+    pub key: String,
+    /// The group of the key exchange.
+    pub group: String,
+    /// The key of the handshake that the rest is taken from.
+    pub from_key: String,
+    /// Its group.
+    pub from_group: String,
+    /// What is predicted.
+    pub predicted_ns: f64,
+    /// What was measured.
+    pub measured_ns: f64,
+    /// predicted / measured − 1.
+    pub error: f64,
 }
 
 /// What could not be measured.

@@ -2,7 +2,7 @@
 
 use reprise_model::Operation;
 use reprise_model::document::{
-    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedRow, SpeedSkipped,
+    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedPrediction, SpeedRow, SpeedSkipped,
 };
 
 use super::{Block, Fact, Page, grouped, section, source};
@@ -27,8 +27,10 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
         blocks.extend(section(&heading, operations(document, operation), None));
     }
     blocks.push(Block::Aside(LEGEND.to_owned()));
+    let below = [Block::Aside(PREDICTION.to_owned())];
+    blocks.extend(section("Handshakes, predicted from their operations", predictions(document), below));
     blocks.extend(section("Without the CPU's instructions for AES and SHA", hardware(document), None));
-    blocks.extend(section("Not measured", skipped(document), None));
+    blocks.extend(skipped(document));
     blocks.push(source(&document.provenance));
     Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
 }
@@ -39,8 +41,15 @@ const LEGEND: &str = "Medians of CPU time. * is the fastest; of ~ half the 95 % 
 const FLOOR: &str = "The floor is what the protocol demands of one side, each operation at the least that any stack here takes for it. \
     Hashing of messages and records of the handshake are left out. Handshakes over memory, CPU time.";
 
+/// An error of a prediction above which it is marked.
+const FAR_OFF: f64 = 0.1;
+
 /// Half an interval, as a share of the median, above which a figure is marked.
 const WIDE: f64 = 0.05;
+
+const PREDICTION: &str = "CPU time of both sides: the handshake's operations as this stack does them, and the rest of the handshake that \
+    stands under 'from', so that nothing of the handshake itself is in its prediction. Where it is far off, the rest is not the same: keys are \
+    read and certificates parsed, by one kind of key otherwise than by another.";
 
 fn facts(document: &SpeedDocument) -> Vec<Fact> {
     let shown = |stack: &reprise_model::document::ComparedStack| format!("{} ({})", stack.name, stack.version);
@@ -83,7 +92,12 @@ fn answers(document: &SpeedDocument) -> Vec<String> {
     let range = if times(low) == times(high) { times(low) } else { format!("{} to {}", times(low), times(high)) };
     let of_hardware = (!ratios.is_empty())
         .then(|| format!("Without the CPU's instructions AES-GCM takes {range} times as long, by library."));
-    of_floor.into_iter().chain(of_hardware).collect()
+    let near = document.predictions.iter().filter(|it| it.error.abs() <= FAR_OFF).count();
+    let of_predictions = (!document.predictions.is_empty()).then(|| {
+        let all = document.predictions.len();
+        format!("Of {all} handshakes, {near} cost within 10 % of what their operations and another handshake of the stack predict.")
+    });
+    of_floor.into_iter().chain(of_predictions).chain(of_hardware).collect()
 }
 
 /// A row for each stack, a column for each algorithm.
@@ -177,6 +191,23 @@ fn chart(document: &SpeedDocument) -> Option<Chart> {
     Bars { label: "CPU time, µs".to_owned(), parts, groups: vec![BarGroup { name: String::new(), bars }] }.into_chart(&title)
 }
 
+/// The largest error first.
+fn predictions(document: &SpeedDocument) -> Table {
+    let micros = |ns: f64| Figure::plain(significant(ns / 1e3));
+    let mut rows: Vec<&SpeedPrediction> = document.predictions.iter().collect();
+    rows.sort_by(|one, other| other.error.abs().total_cmp(&one.error.abs()));
+    Rows::of(rows)
+        .words("stack", |it| it.stack.as_str())
+        .words("TLS", |it| format!("{} {}", it.tls.number(), it.kind))
+        .words("handshake", |it| format!("{}, {}", it.key, it.group))
+        .words("from", |it| format!("{}, {}", it.from_key, it.from_group))
+        .figures("predicted", "µs", |it| micros(it.predicted_ns))
+        .figures("measured", "µs", |it| micros(it.measured_ns))
+        .figures("error", "%", |it| Figure::change(1.0 + it.error, None))
+        .toned(|it| if it.error.abs() > FAR_OFF { Tone::Warning } else { Tone::Plain })
+        .table()
+}
+
 fn hardware(document: &SpeedDocument) -> Table {
     let cost = |it: &SpeedHardware, instructions| {
         let row = document.row(&it.stack, it.operation, &it.algorithm, instructions)?;
@@ -199,25 +230,35 @@ fn hardware(document: &SpeedDocument) -> Table {
         .table()
 }
 
-/// What one stack has not for one reason is said once.
-fn skipped(document: &SpeedDocument) -> Table {
-    let groups = grouped(&document.skipped, |it| (&it.stack, it.instructions, &it.outcome, &it.reason));
-    let what = |group: &[&SpeedSkipped]| {
-        let of_operation = grouped(group.iter().copied(), |it| it.operation);
-        let named = of_operation.into_iter().map(|(operation, group)| {
-            let algorithms: Vec<&str> = group.iter().filter_map(|it| it.algorithm.as_deref()).collect();
-            operation.map_or_else(|| "all".to_owned(), |operation| format!("{operation} {}", algorithms.join(", ")))
+/// What a stack has not; what went wrong is a warning.
+fn skipped(document: &SpeedDocument) -> Vec<Block> {
+    let (absent, failed): (Vec<_>, Vec<_>) = document.skipped.iter().partition(|it| it.outcome == "unsupported");
+    let of_stack = |(stack, group): (&String, Vec<&SpeedSkipped>)| {
+        let by_reason = grouped(group, |it| (it.instructions, it.reason.as_str()));
+        let said = by_reason.into_iter().map(|((instructions, reason), group)| {
+            let without = if instructions { "" } else { "without the CPU's instructions: " };
+            format!("{without}{} ({reason})", operations_of(&group))
         });
-        named.collect::<Vec<_>>().join("; ")
+        Fact::new(stack, said.collect::<Vec<_>>().join("; "))
     };
-    Rows::of(&groups)
-        .words("stack", |((stack, ..), _)| stack.as_str())
-        .words("instructions", |((_, instructions, ..), _)| if *instructions { "with" } else { "without" })
-        .words("operations", |(_, group)| what(group))
-        .words("outcome", |((.., outcome, _), _)| outcome.as_str())
-        .words("reason", |((.., reason), _)| reason.as_str())
-        .toned(|((.., outcome, _), _)| if *outcome == "unsupported" { Tone::Quiet } else { Tone::Warning })
-        .table()
+    let facts: Vec<Fact> = grouped(absent, |it| &it.stack).into_iter().map(of_stack).collect();
+    let heading = (!document.skipped.is_empty()).then(|| Block::Heading("Not measured".to_owned()));
+    let failed = failed.into_iter().map(|it| {
+        let what = operations_of(&[it]);
+        Block::warning(format!("{}: {what}: {}: {}", it.stack, it.outcome, it.reason))
+    });
+    let facts = (!facts.is_empty()).then_some(Block::Facts(facts));
+    heading.into_iter().chain(facts).chain(failed).collect()
+}
+
+/// `key-pair ffdhe2048, ffdhe3072; sign ed25519`.
+fn operations_of(skipped: &[&SpeedSkipped]) -> String {
+    let of_operation = grouped(skipped.iter().copied(), |it| it.operation);
+    let named = of_operation.into_iter().map(|(operation, group)| {
+        let algorithms: Vec<&str> = group.iter().filter_map(|it| it.algorithm.as_deref()).collect();
+        operation.map_or_else(|| "all".to_owned(), |operation| format!("{operation} {}", algorithms.join(", ")))
+    });
+    named.collect::<Vec<_>>().join("; ")
 }
 
 /// Three significant figures; integers from a hundred on.

@@ -190,7 +190,7 @@ fn verification(provider: &CryptoProvider, options: &PrimitiveOptions<'_>) -> Re
 
 fn group(provider: &CryptoProvider, number: u16) -> Result<&'static dyn SupportedKxGroup, StackError> {
     let known = provider.kx_groups.iter().find(|it| u16::from(it.name()) == number).copied();
-    known.ok_or_else(|| unsupported(&format!("it has no group {}", reprise_wire::NamedGroup(number))))
+    known.ok_or_else(|| unsupported("it has no such group"))
 }
 
 fn kem(provider: &CryptoProvider, number: u16) -> Result<&'static dyn SupportedKxGroup, StackError> {
