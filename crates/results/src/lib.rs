@@ -40,4 +40,4 @@ pub use load_notices::{about_queue, bottleneck_reason, fewer_connections, load_w
 pub use measure_document::measure_document;
 pub use sentences::{about_first_connection, sentences};
 pub use side_by_side::{SideBySideError, loads_side_by_side, measurements_side_by_side};
-pub use trace_document::trace_document;
+pub use trace_document::{add_counted, trace_document};

@@ -3,11 +3,12 @@
 use reprise_connection::Target;
 use reprise_engine::outcome_of;
 use reprise_model::document::{Provenance, Trace, TraceDocument, TracedConnection};
-use reprise_probe::{Options, Traced, TracedPair, Tracing};
+use reprise_model::{Asked, Kind};
+use reprise_probe::{Interrupt, Options, Silent, Traced, TracedPair, Tracing};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;
-use crate::measure_document::first_connection;
+use crate::measure_document::{first_connection, measure_document};
 use crate::messages::described_events;
 use crate::warnings::trace_warnings;
 
@@ -21,6 +22,8 @@ pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, pro
         schema: TraceDocument::SCHEMA.to_owned(),
         target: target_record(target, options, tracing.address),
         traces: tracing.traces.iter().map(pair).collect(),
+        counted: Vec::new(),
+        ratios: Vec::new(),
         client_certificate_given: options.identity.is_some(),
         ticket_request: ticket_request(options),
         first_connection: tracing.first.as_ref().and_then(first_connection),
@@ -28,6 +31,25 @@ pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, pro
         warnings: trace_warnings(tracing, options),
         interrupted: tracing.ended_by.as_ref().is_some_and(|it| it.is_interruption() || !tracing.traces.is_empty()),
         provenance,
+    }
+}
+
+/// Adds so many counted connections of each version and kind that was traced, full handshakes and what resumed. Why there are none is a warning.
+pub fn add_counted(document: &mut TraceDocument, target: &Target, options: &Options, count: u32, interrupt: &Interrupt) {
+    let asked: Vec<(Asked, bool)> = document.traces.iter().map(|trace| (trace.asked, trace.has_resumed())).collect();
+    for (asked, has_resumed) in asked {
+        let full = (asked.kind != Kind::Psk).then_some(Kind::Full);
+        let kinds: Vec<Kind> = full.into_iter().chain(has_resumed.then_some(asked.kind)).collect();
+        // The pair's sessions stay whose they are, and its secrets are those that a key log has.
+        let options =
+            Options { versions: vec![asked.tls], kinds, count, sessions: Vec::new(), key_log: None, ..options.clone() };
+        let measurement = reprise_probe::measure(target, &options, &Silent, interrupt);
+        let counted = measure_document(target, &options, &measurement, document.provenance.clone());
+        document.interrupted |= counted.interrupted;
+        let failures = counted.failures.iter().map(|failure| format!("the counted connections: {}", failure.message));
+        document.warnings.extend(failures);
+        document.counted.extend(counted.runs);
+        document.ratios.extend(counted.ratios);
     }
 }
 

@@ -25,9 +25,10 @@ use crate::values::{explained, one_of};
 
 /// Show, message by message, what a resumed handshake skips.
 ///
-/// Two connections are made: one that offers nothing, and one that offers what the first left behind. Every message in
+/// Two connections are shown: one that offers nothing, and one that offers what the first left behind. Every message in
 /// and out is shown, those under encryption too, with its time and size; those that the resumed handshake did without
-/// are struck through, found by comparing what was observed on both. Without a target, a server in this process is traced.
+/// are struck through, found by comparing what was observed on both. Further connections of each kind give medians. Without a
+/// target, a server in this process is traced.
 #[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct TraceArgs {
@@ -41,6 +42,9 @@ pub(super) struct TraceArgs {
     /// Resume this way; by default as the target offers. Exit with 1 unless it is observed
     #[arg(long, value_parser = one_of(resumptions()), help_heading = "What to trace")]
     kind: Option<Kind>,
+    /// Further connections of each kind, whose medians stand beside the messages; 0: none
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(..=1_000_000), help_heading = "What to trace")]
+    count: u32,
     /// Explain each message, with its fields and extensions
     #[arg(short = 'v', long, help_heading = "Output")]
     verbose: bool,
@@ -86,7 +90,7 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     if to_standard_output && std::io::stdout().is_terminal() {
         bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
     }
-    let kind = arguments.kind;
+    let (kind, count) = (arguments.kind, arguments.count);
     let shown = Shown { in_full: arguments.verbose, ..Shown::default() };
     let files = arguments.session_files.clone();
     // It serves as long as it is held.
@@ -100,7 +104,10 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     let files = files.open(&target, &mut options)?;
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
-    let document = reprise_results::trace_document(&target, &options, &tracing, provenance());
+    let mut document = reprise_results::trace_document(&target, &options, &tracing, provenance());
+    if count > 0 && tracing.ended_by.is_none() {
+        reprise_results::add_counted(&mut document, &target, &options, count, interrupt);
+    }
     let saved = files.save(&tracing.unused, Document::Trace(&document));
     let report = Report { shown, ..Document::Trace(&document).into() };
     let written = if to_standard_output || document.traces.is_empty() {

@@ -12,7 +12,7 @@ use reprise_harness::{Lab, Reprise};
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Visits {
     let json = tempfile::NamedTempFile::new_in(lab.directory()).unwrap();
-    let call = Reprise::new(["trace".to_owned(), format!("{}/", combination.address)]);
+    let call = Reprise::new(["trace".to_owned(), format!("{}/", combination.address), "--count=0".to_owned()]);
     let call = call.arg("--ca").arg(lab.ca()).arg("--json").arg(json.path()).args(["--tls", combination.version.number()]);
     let call = call.args(["--ciphers", combination.suite.iana, "--groups", combination.group, "--sni", "localhost"]);
     let call = call.args(["--alpn", if combination.alpn { "http/1.1" } else { "" }]);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 mod capture;
+mod counted;
 mod ladders;
 mod lesson;
 mod outputs;

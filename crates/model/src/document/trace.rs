@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FirstConnection, Provenance, Target, TicketRequest};
-use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Observation, Outcome, Phases, What};
+use super::{FirstConnection, Provenance, Ratio, Run, Target, TicketRequest};
+use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Nanos, Observation, Outcome, Phases, Version, What};
 
 /// What `trace TARGET` prints as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,6 +17,13 @@ pub struct TraceDocument {
     pub target: Target,
     /// One for each version.
     pub traces: Vec<Trace>,
+    /// Further connections of the same versions and kinds, counted as `measure` counts them: their medians stand beside the messages.
+    /// Absent where none were wanted, and in results of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<Run>,
+    /// What each kind among them saves against a full handshake; absent likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratios: Vec<Ratio>,
     /// Whether the client had a certificate to send.
     pub client_certificate_given: bool,
     /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
@@ -40,6 +47,11 @@ pub struct TraceDocument {
 impl TraceDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.trace/1";
+
+    /// The counted connections of this version and kind.
+    pub fn counted(&self, tls: Version, kind: Kind) -> Option<&Run> {
+        self.counted.iter().find(|run| run.asked == Asked { tls, kind } && run.n > 0)
+    }
 }
 
 /// A connection that offered nothing, and one that offered what the first had left behind.

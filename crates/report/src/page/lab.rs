@@ -19,20 +19,6 @@ const BAR: usize = 20;
 pub(crate) fn lab(document: &LabDocument) -> Page {
     let comparisons: Vec<Comparison<'_>> = document.results.iter().flat_map(comparisons).collect();
     let mut blocks = vec![Block::Facts(facts(document, &comparisons))];
-    // Where every server failed there is nothing to put under a heading.
-    if !comparisons.is_empty() {
-        blocks.extend(chart(&comparisons).map(Block::Chart));
-        blocks.extend(ratios(&comparisons).map(Block::Chart));
-        blocks.extend([
-            Block::Heading("The handshake".to_owned()),
-            Block::Table(table(&comparisons, Phase::Tls, true)),
-            Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
-            Block::Table(table(&comparisons, Phase::Total, false)),
-            Block::Aside(
-                "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
-            ),
-        ]);
-    }
     let mut summary: Vec<Block> = lab_sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.results.iter().any(|result| result.interrupted) {
         summary.push(Block::warning("Incomplete: these are the connections made until then"));
@@ -47,6 +33,20 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     let each_once = failures.into_iter().filter_map(|(_, same)| same.into_iter().next());
     summary.extend(each_once.map(|failure| Block::Item(failure.into())));
     blocks.push(Block::Summary(summary));
+    // Where every server failed there is nothing to put under a heading.
+    if !comparisons.is_empty() {
+        blocks.extend(chart(&comparisons).map(Block::Chart));
+        blocks.extend(ratios(&comparisons).map(Block::Chart));
+        blocks.extend([
+            Block::Heading("The handshake".to_owned()),
+            Block::Table(table(&comparisons, Phase::Tls, true)),
+            Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
+            Block::Table(table(&comparisons, Phase::Total, false)),
+            Block::Aside(
+                "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
+            ),
+        ]);
+    }
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));

@@ -13,23 +13,50 @@ use crate::table::{Rows, Table, Tone};
 
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document))];
+    let mut blocks = vec![Block::Facts(facts(document)), Block::Summary(summary(document))];
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
     blocks.extend(section("Connections", connections(document), None));
     let about_queue = reprise_results::about_queue(document).map(Block::Aside);
     blocks.extend(section("Latency", latencies(document), about_queue));
     blocks.extend(section("Rates tried", steps(document), None));
+    blocks.push(source(&document.provenance));
+    Page::new("load", format!("{} under load", title(&document.target)), blocks)
+}
+
+/// The answer: the rate, how long connections took at it, and what bounded it.
+fn summary(document: &LoadDocument) -> Vec<Block> {
     let mut summary = Vec::new();
     if document.interrupted {
         summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
+    summary.extend(answer(document).map(Block::Paragraph));
     summary.push(Block::Item(verdict(document)));
     summary.extend(conditions(&document.conditions));
     summary.extend(document.warnings.iter().map(Block::warning));
-    blocks.push(Block::Summary(summary));
-    blocks.push(source(&document.provenance));
-    Page::new("load", format!("{} under load", title(&document.target)), blocks)
+    summary
+}
+
+/// "525 connections/s within p99 20 ms, the highest rate tried"; without a search the rate that came about, and the whole connection's
+/// latency of each kind.
+fn answer(document: &LoadDocument) -> Option<String> {
+    if let Some(target) = document.asked.step {
+        return Some(format!("{}.", found(target, &document.steps)));
+    }
+    (document.total_completed() > 0).then(|| {
+        let of_kind = |(kind, phases): (&Kind, &std::collections::BTreeMap<Phase, LoadLatency>)| {
+            let total = phases.get(&Phase::Total)?;
+            let [median, p99] = [total.p50, total.p99].map(|ns| duration(ns as f64 / 1e9));
+            Some(format!("{kind} takes {median} (median), {p99} (p99)"))
+        };
+        let kinds: Vec<String> = document.latency_ns.iter().filter_map(of_kind).collect();
+        let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join("; ")) };
+        let failed = match document.total_errors() {
+            0 => "none failed".to_owned(),
+            failed => format!("{failed} failed"),
+        };
+        format!("{:.0} connections/s complete, {failed}{kinds}.", document.rate.mean)
+    })
 }
 
 fn facts(document: &LoadDocument) -> Vec<Fact> {

@@ -4,7 +4,7 @@ mod charts;
 
 use std::collections::BTreeMap;
 
-use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
+use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, Target, TicketRequest};
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_results::sentences;
 
@@ -19,19 +19,21 @@ use crate::table::{Rows, Table, Tone};
 /// All that is shown of one target.
 pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
-    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
-    if !document.runs.is_empty() {
-        blocks.extend([Block::Table(table(document)), Block::Aside(legend(document))]);
-    }
-    let mut summary: Vec<Block> = sentences(document).into_iter().map(Block::Paragraph).collect();
+    // What is broken comes before what it costs.
+    let (broken, notes): (Vec<&Finding>, Vec<_>) = document.findings.iter().partition(|it| it.severity != Severity::Note);
+    let mut summary = items(&broken, document.software.as_deref(), shown);
+    summary.extend(sentences(document).into_iter().map(Block::Paragraph));
     if document.interrupted {
         summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
     summary.extend(document.warnings.iter().map(Block::warning));
     summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    let findings: Vec<&Finding> = document.findings.iter().collect();
-    summary.extend(items(&findings, document.software.as_deref(), shown));
+    summary.extend(items(&notes, document.software.as_deref(), shown));
     blocks.push(Block::Summary(summary));
+    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
+    if !document.runs.is_empty() {
+        blocks.extend([Block::Table(table(document)), Block::Aside(legend(document))]);
+    }
     let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
     blocks.extend(baseline(&comparisons));
     blocks.extend(conditions(&document.conditions));

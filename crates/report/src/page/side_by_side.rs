@@ -1,5 +1,7 @@
 //! What is shown of results side by side.
 
+use reprise_diagnosis::figures::ratio_and_interval;
+use reprise_model::Phase;
 use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
 
 use super::measure::title;
@@ -15,12 +17,39 @@ pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
         Fact::new(result.label.clone(), format!("{} · {} · {}", title(&result.target), result.provenance.time, result.file))
     };
     let mut blocks = vec![Block::Facts(document.results.iter().map(fact).collect())];
+    blocks.extend(answer(document, &labels).map(|answer| Block::Summary(vec![Block::Paragraph(answer)])));
     blocks.extend(ratios(document, &labels).map(Block::Chart));
     blocks.push(Block::Table(figures(document, &labels)));
     blocks.push(Block::Aside(legend(&labels)));
     blocks.extend(section("What else is not the same", differences(document, &labels), None));
     blocks.extend(document.warnings.iter().map(Block::warning));
     Page::new("report", labels.join(" against "), blocks)
+}
+
+/// Which of two is faster: of measurements by handshake, of loads by rate. What the intervals leave open is said so.
+fn answer(document: &SideBySideDocument, labels: &[&str]) -> Option<String> {
+    let [first, other] = labels else { return None };
+    let is_handshake = |row: &&SideBySideRow| row.phase == Some(Phase::Tls) && row.figure == "median";
+    let is_rate = |row: &&SideBySideRow| row.kind.is_none() && row.figure == "rate";
+    let rates: Vec<&SideBySideRow> = document.rows.iter().filter(is_rate).collect();
+    let handshakes = document.rows.iter().filter(is_handshake).collect();
+    let rows = if rates.is_empty() { handshakes } else { rates };
+    let of_row = |row: &SideBySideRow| {
+        let [_, Some(value)] = row.values.as_slice() else { return None };
+        let what = if row.phase.is_some() { format!("TLS {} {}", row.tls.number(), kind(row)) } else { "rate".to_owned() };
+        let (ratio, [low, high]) = (value.ratio?, value.ratio_ci95?);
+        let (shown, interval) = ratio_and_interval(ratio, [low, high]);
+        let verdict = match (row.phase.is_some(), ratio > 1.0) {
+            _ if low <= 1.0 && high >= 1.0 => "not different beyond chance",
+            (true, true) => "slower",
+            (true, false) => "faster",
+            (false, true) => "higher",
+            (false, false) => "lower",
+        };
+        Some(format!("{what} {verdict}, {shown} times (95 % interval {interval})"))
+    };
+    let said: Vec<String> = rows.into_iter().filter_map(of_row).collect();
+    (!said.is_empty()).then(|| format!("{other} against {first}: {}.", said.join("; ")))
 }
 
 /// How many times the first result's figures the others' are, where there is an interval. The rest is in the table.

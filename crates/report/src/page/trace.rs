@@ -4,13 +4,13 @@ mod explained;
 pub(crate) mod ladder;
 mod sentences;
 
-use reprise_model::document::{Trace, TraceDocument, TracedConnection};
-use reprise_model::{Kind, Nanos, Outcome};
+use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection};
+use reprise_model::{Kind, Nanos, Outcome, Phase};
 
 use super::measure::{title, use_of_psk};
 use super::{Block, Fact, Page, source};
 use crate::document::Shown;
-use crate::figures::{Figure, Unit, signed};
+use crate::figures::{Figure, Scale, Unit, signed};
 use crate::table::{Rows, Table, Tone};
 use ladder::Ladder;
 
@@ -22,7 +22,7 @@ pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
         let unit = unit(trace);
         blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
         blocks.push(Block::Ladder(Ladder::of(trace, unit)));
-        blocks.push(Block::Table(figures(trace, unit)));
+        blocks.push(Block::Table(figures(document, trace, unit)));
         // What holds for one version as for the other is said once.
         let words: Vec<String> =
             sentences::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
@@ -33,7 +33,11 @@ pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
         }
     }
     if !document.traces.is_empty() {
-        blocks.push(Block::Aside(LEGEND.to_owned()));
+        let most = document.counted.iter().map(|run| run.n).max();
+        let times = most.map_or(SINGLE.to_owned(), |most| {
+            format!("One connection each; tls and total are medians of {most} more, ± half their 95 % interval.")
+        });
+        blocks.push(Block::Aside(format!("{LEGEND} {times}")));
     }
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: these are the connections made until then"));
@@ -44,8 +48,11 @@ pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
     Page::new("trace", title(&document.target), blocks)
 }
 
-const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
-    the messages. One connection each, the first of a new process: reprise measure has the statistics.";
+const LEGEND: &str =
+    "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of the messages.";
+
+/// Without further connections.
+const SINGLE: &str = "One connection each, the first of a new process: --count, or reprise measure, has statistics.";
 
 fn connections(trace: &Trace) -> impl Iterator<Item = &TracedConnection> {
     trace.full.iter().chain(&trace.resumed)
@@ -74,15 +81,39 @@ fn negotiated(trace: &Trace) -> String {
     names.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// A row for each connection, and what lies between them where the second resumed.
-fn figures(trace: &Trace, unit: Unit) -> Table {
-    let full = trace.full.iter().map(|full| Line { name: "full".to_owned(), of: full, less: None });
-    let second = trace.resumed.iter().map(|second| Line { name: sentences::name_of_second(trace), of: second, less: None });
+/// A row for each connection, and what lies between them where the second resumed. Times are medians of the counted connections where there
+/// are any; of a pair alone no time is called saved.
+fn figures(document: &TraceDocument, trace: &Trace, unit: Unit) -> Table {
+    let tls = trace.asked.tls;
+    let counted = |kind: Kind| document.counted(tls, kind);
+    let [of_full, of_second] = [counted(Kind::Full), counted(trace.asked.kind).filter(|_| trace.has_resumed())];
+    let full = trace.full.iter().map(|full| Line { name: "full".to_owned(), of: full, less: None, counted: of_full });
+    let name = sentences::name_of_second(trace);
+    let second = trace.resumed.iter().map(|second| Line { name: name.clone(), of: second, less: None, counted: of_second });
     let both = trace.full.iter().zip(&trace.resumed).filter(|_| trace.has_resumed());
-    let saves = both.map(|(full, second)| Line { name: "  saves".to_owned(), of: full, less: Some(second) });
+    let saves = both.map(|(full, second)| Line { name: "  saves".to_owned(), of: full, less: Some(second), counted: None });
     let lines: Vec<Line<'_>> = full.chain(second).chain(saves).collect();
-    let time = |line: &Line<'_>, of: fn(&TracedConnection) -> Option<Nanos>| {
-        line.value(|it| of(it).map(|Nanos(ns)| ns)).map(|ns| Figure::time(unit, ns))
+    let single = |line: &Line<'_>, of: fn(&TracedConnection) -> Option<Nanos>| {
+        let shown = line.less.is_none();
+        of(line.of).filter(|_| shown).map(|Nanos(ns)| Figure::time(unit, signed(ns)))
+    };
+    let saved = |phase: Phase| {
+        let is_it = |it: &&Ratio| (it.tls, it.to, it.phase) == (tls, trace.asked.kind, phase);
+        let ratio = document.ratios.iter().find(is_it)?;
+        let is_shown = ratio.ci95.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
+        is_shown.then(|| Figure::time(unit, ratio.saved_ns))
+    };
+    let scale = |phase: Phase| {
+        let medians = lines.iter().filter_map(|line| line.counted?.phases.get(&phase));
+        Scale::of_column(unit, medians)
+    };
+    let time = |line: &Line<'_>, phase: Phase, of: fn(&TracedConnection) -> Option<Nanos>| match line
+        .counted
+        .and_then(|run| run.phases.get(&phase))
+    {
+        Some(statistics) => Some(scale(phase).median(statistics)),
+        None if line.less.is_some() => saved(phase),
+        None => single(line, of),
     };
     let count = |line: &Line<'_>, of: fn(&TracedConnection) -> u64| line.value(|it| Some(of(it))).map(Figure::difference);
     Rows::of(&lines)
@@ -90,13 +121,12 @@ fn figures(trace: &Trace, unit: Unit) -> Table {
         .figures("messages", "", |line| count(line, TracedConnection::handshake_messages))
         .figures("round", "trips", |line| count(line, |it| it.round_trips))
         // What lies before TLS is shown where there is such.
-        .figures("proxy", unit.symbol(), |line| time(line, |it| it.phases.proxy))
-        .figures("starttls", unit.symbol(), |line| time(line, |it| it.phases.starttls))
-        .figures("tls", unit.symbol(), |line| time(line, |it| it.phases.tls))
-        .figures("total", unit.symbol(), |line| time(line, |it| it.phases.total))
+        .figures("proxy", unit.symbol(), |line| single(line, |it| it.phases.proxy))
+        .figures("starttls", unit.symbol(), |line| single(line, |it| it.phases.starttls))
+        .figures("tls", unit.symbol(), |line| time(line, Phase::Tls, |it| it.phases.tls))
+        .figures("total", unit.symbol(), |line| time(line, Phase::Total, |it| it.phases.total))
         .figures("sent", "bytes", |line| count(line, |it| it.sent.0))
         .figures("received", "bytes", |line| count(line, |it| it.received.0))
-        // One connection of each is no proof of a gain: it is told in passing.
         .toned(|line| if line.less.is_some() { Tone::Quiet } else { Tone::Plain })
         .table()
 }
@@ -106,6 +136,8 @@ struct Line<'t> {
     name: String,
     of: &'t TracedConnection,
     less: Option<&'t TracedConnection>,
+    /// The counted connections of its kind.
+    counted: Option<&'t Run>,
 }
 
 impl Line<'_> {

@@ -4,7 +4,7 @@
 use std::fs;
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
-use reprise_model::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
+use reprise_model::document::{Comparison, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::Style;
@@ -256,6 +256,29 @@ fn a_target_on_which_nothing_completed_is_told_row_by_row() {
     assert_eq!(page.matches("none completed").count(), 3);
     assert_eq!(page.matches("failed  100 of 100").count(), 3);
     assert!(page.contains("None of 300 connections completed"));
+}
+
+#[test]
+fn the_answer_comes_before_the_figures() {
+    let in_order = |page: &str, parts: &[&str]| {
+        let places: Vec<usize> =
+            parts.iter().map(|part| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"))).collect();
+        assert!(places.is_sorted(), "{parts:?} at {places:?} in\n{page}");
+    };
+    let page = |document: Document<'_>| terminal(document, plain(None));
+    let (refused, nginx) = (measured("refused"), measured("nginx"));
+    in_order(
+        &page(Document::Measure(&refused)),
+        &["fault    TLS 1.3 tickets arrive", "Bound by the two sides", "TLS  kind"],
+    );
+    in_order(&page(Document::Measure(&nginx)), &["Resuming a TLS 1.2 session", "note     A resumed", "TLS  kind"]);
+    in_order(&page(Document::Lab(&lab())), &["A new TLS 1.3 session costs", "The handshake"]);
+    let load: LoadDocument = read("load");
+    let rate = "212 connections/s complete, none failed: full takes 171.7 ms (median), 743.4 ms (p99); ticket takes";
+    in_order(&page(Document::Load(&load)), &[rate, "verdict  The bottleneck is unknown", "outcome    n"]);
+    let files = ["refused.json", "nginx.json"].map(str::to_owned);
+    let both = reprise_results::measurements_side_by_side(&files, &[refused, nginx]).unwrap();
+    in_order(&page(Document::SideBySide(&both)), &["TLS 1.2 full slower, 2.16 times (95 % interval", "TLS  kind"]);
 }
 
 fn plain(width: Option<usize>) -> Style {

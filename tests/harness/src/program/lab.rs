@@ -84,8 +84,9 @@ impl Lab {
     }
 
     /// `reprise trace TARGET`, trusting this lab; without a document.
+    /// The pair alone, of which a server's own account tells.
     pub fn trace(&self, target: impl ToString) -> Reprise {
-        Reprise::new(["trace", &target.to_string()]).arg("--ca").arg(self.ca())
+        Reprise::new(["trace", &target.to_string(), "--count", "0"]).arg("--ca").arg(self.ca())
     }
 }
 
