@@ -38,6 +38,30 @@ fn nothing_resumes_without_cache_though_tickets_arrive() {
     named.says(&["ticket under TLS 1.3 was observed in 0 of 12 connections"]);
 }
 
+/// What the README shows of a page is what is printed; `…` stands for what it leaves out.
+#[test]
+fn the_readme_shows_lines_that_are_printed() {
+    reprise_servers::require!("nginx");
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    // An archive of this crate alone has none.
+    let Ok(readme) = std::fs::read_to_string(readme) else { return };
+    let lab = Lab::new();
+    let nginx = nginx(&lab, KeyKind::P256, false, SessionCache::Off);
+    let page = lab.measure(nginx.address()).count(100).args(["--tls", "1.3"]).run().exits(0).page;
+    let is_there = |parts: &[&str], line: &str| {
+        parts.iter().try_fold(line, |rest, part| rest.split_once(part).map(|(_, rest)| rest)).is_some()
+    };
+    let mut shown = 0;
+    for block in readme.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for line in block.lines().filter(|line| !line.trim().is_empty()) {
+            let parts: Vec<&str> = line.split('…').map(str::trim_end).collect();
+            assert!(page.lines().any(|printed| is_there(&parts, printed)), "'{line}' is not in\n{page}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 3, "{shown} lines");
+}
+
 #[test]
 fn a_kind_of_no_supported_version_is_an_error_if_named() {
     let lab = Lab::new();
