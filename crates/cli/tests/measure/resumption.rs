@@ -47,7 +47,7 @@ fn the_readme_shows_lines_that_are_printed() {
     let Ok(readme) = std::fs::read_to_string(readme) else { return };
     let lab = Lab::new();
     let nginx = nginx(&lab, KeyKind::P256, false, SessionCache::Off);
-    let page = lab.measure(nginx.address()).count(100).args(["--tls", "1.3"]).run().exits(0).page;
+    let page = lab.measure(nginx.address()).count(100).run().exits(0).page;
     let is_there = |parts: &[&str], line: &str| {
         parts.iter().try_fold(line, |rest, part| rest.split_once(part).map(|(_, rest)| rest)).is_some()
     };
