@@ -7,7 +7,7 @@ use reprise_model::document::{
 
 use super::catalogue::Primitive;
 use super::message::{PrimitiveJob, PrimitiveReady, TcpCost};
-use super::{floor, handshake, prediction};
+use super::{floor, handshake, prediction, rules};
 use crate::bulk::without_cpu_instructions;
 use crate::compare::{compare, describe};
 use crate::comparison::{Audience, ComparisonPlan, Effort, compared_stack, in_turn};
@@ -69,6 +69,8 @@ pub fn speed(
     }
     run.measure(audience);
     document.rows = run.cells.iter().filter_map(|cell| cell.row(plan.seed)).collect();
+    let names: Vec<&str> = document.stacks.iter().map(|stack| stack.name.as_str()).collect();
+    document.rules = rules::rules(&document.rows, &names);
     document.hardware = hardware(&run.cells, plan.seed);
     document.skipped = run.skipped;
     if plan.floor && !audience.stops() {

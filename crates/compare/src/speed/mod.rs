@@ -12,6 +12,7 @@ mod handshake;
 mod measure;
 mod message;
 mod prediction;
+mod rules;
 
 pub use catalogue::{Primitive, catalogue};
 pub use measure::{SpeedPlan, speed};

@@ -30,6 +30,9 @@ pub struct SpeedDocument {
     /// What handshakes should cost by their operations and by another handshake of the same stack.
     #[serde(default)]
     pub predictions: Vec<SpeedPrediction>,
+    /// What was published of the operations on the critical path, held against these figures.
+    #[serde(default)]
+    pub rules: Vec<SpeedRule>,
     /// What could not be measured, and why.
     pub skipped: Vec<SpeedSkipped>,
     /// Whether Ctrl-C ended it.
@@ -176,6 +179,38 @@ pub struct SpeedPrediction {
     pub measured_ns: f64,
     /// predicted / measured − 1.
     pub error: f64,
+}
+
+/// A published rule: it holds where some operations cost more than others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedRule {
+    /// Who says so.
+    pub source: String,
+    /// What is said.
+    pub rule: String,
+    /// The operations that must cost more.
+    pub more: String,
+    /// Those that must cost less.
+    pub less: String,
+    /// Of each stack that has these operations.
+    pub stacks: Vec<SpeedRuleVerdict>,
+}
+
+/// Whether a rule holds for one stack here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedRuleVerdict {
+    /// The stack.
+    pub stack: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// CPU time of the operations that must cost more.
+    pub more_ns: f64,
+    /// CPU time of those that must cost less.
+    pub less_ns: f64,
+    /// The operation that decides: the dearest on the side that costs more.
+    pub decided_by: String,
 }
 
 /// What could not be measured.

@@ -2,10 +2,11 @@
 
 use reprise_model::Operation;
 use reprise_model::document::{
-    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedPrediction, SpeedRow, SpeedSkipped,
+    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedPrediction, SpeedRow, SpeedRule,
+    SpeedRuleVerdict, SpeedSkipped,
 };
 
-use super::{Block, Fact, Page, grouped, section, source};
+use super::{Block, Fact, Item, Page, grouped, section, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -29,6 +30,10 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
     blocks.push(Block::Aside(LEGEND.to_owned()));
     let below = [Block::Aside(PREDICTION.to_owned())];
     blocks.extend(section("Handshakes, predicted from their operations", predictions(document), below));
+    if !document.rules.is_empty() {
+        blocks.push(Block::Heading("Against what was published".to_owned()));
+        blocks.extend(document.rules.iter().map(|rule| Block::Item(published(rule))));
+    }
     blocks.extend(section("Without the CPU's instructions for AES and SHA", hardware(document), None));
     blocks.extend(skipped(document));
     blocks.push(source(&document.provenance));
@@ -189,6 +194,28 @@ fn chart(document: &SpeedDocument) -> Option<Chart> {
     let parts = ["the floor", "its operations, above the floor", "the rest"].map(str::to_owned).to_vec();
     let title = format!("A server's full {} handshake, {}, {}", floor.tls, floor.key, floor.group);
     Bars { label: "CPU time, µs".to_owned(), parts, groups: vec![BarGroup { name: String::new(), bars }] }.into_chart(&title)
+}
+
+/// A rule: where it holds here, where not, and which operation decides.
+fn published(rule: &SpeedRule) -> Item {
+    let (holds, fails): (Vec<_>, Vec<_>) = rule.stacks.iter().partition(|it| it.holds);
+    let with_figures = |it: &&SpeedRuleVerdict| {
+        let [more, less] = [it.more_ns, it.less_ns].map(|ns| significant(ns / 1e3));
+        format!("{} ({more} against {less} µs: {})", it.stack, it.decided_by)
+    };
+    let names = |verdicts: &[&SpeedRuleVerdict]| verdicts.iter().map(|it| it.stack.as_str()).collect::<Vec<_>>().join(", ");
+    // The one that is nearest to the other side shows best what decides.
+    let margin = |it: &&&SpeedRuleVerdict| it.more_ns / it.less_ns.max(1.0);
+    let nearest = holds.iter().min_by(|one, other| margin(one).total_cmp(&margin(other)));
+    let holds_in =
+        nearest.map(|nearest| format!("holds here in {}; the nearest is {}", names(&holds), with_figures(nearest)));
+    let failing: Vec<String> = fails.iter().map(with_figures).collect();
+    let fails_in = (!failing.is_empty()).then(|| format!("does not in {}", failing.join(", ")));
+    let decided = format!("{} against {}", rule.more, rule.less);
+    let tone = if fails.is_empty() { Tone::Plain } else { Tone::Warning };
+    let text = format!("{} ({})", rule.rule, rule.source);
+    let evidence = std::iter::once(decided).chain(holds_in).chain(fails_in).collect();
+    Item { evidence, ..Item::new("rule", tone, text) }
 }
 
 /// The largest error first.
