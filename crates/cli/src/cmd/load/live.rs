@@ -1,10 +1,10 @@
-//! How a load proceeds, on standard error: one line that is written over on a terminal, a line a second otherwise, none if
-//! none is wanted.
+//! How a load proceeds, on standard error: one line that is written over on a terminal, with a bar, as much of it as there is room for; a
+//! line a second otherwise; none if none is wanted.
 
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write};
 
-use reprise_load::{LatencyCounts, LoadEnd, Observer, Options};
+use reprise_load::{LatencyCounts, LoadEnd, Observer, Options, process_tree_cpu};
 use reprise_model::Nanos;
 
 use crate::progress::is_quiet;
@@ -20,6 +20,9 @@ pub(crate) struct Live {
     /// Of a search, the rate that it tries.
     rate: Cell<Option<f64>>,
     last: Cell<Told>,
+    /// The server's process, where it is known, and what it had used when it was told of last.
+    server_pid: Option<u32>,
+    server_cpu: Cell<Option<Nanos>>,
     latencies: RefCell<LatencyCounts>,
     last_latencies: RefCell<LatencyCounts>,
 }
@@ -51,6 +54,8 @@ impl Live {
             end: options.end,
             rate: Cell::default(),
             last: Cell::default(),
+            server_pid: options.server_pid,
+            server_cpu: Cell::new(options.server_pid.and_then(process_tree_cpu)),
             latencies: RefCell::default(),
             last_latencies: RefCell::default(),
         }
@@ -85,7 +90,8 @@ impl Observer for Live {
         if is_quiet() || elapsed.since(last.elapsed).0 < SECOND {
             return;
         }
-        let p99 = self.latencies.borrow().quantile_since(&self.last_latencies.borrow(), 0.99);
+        let quantile = |share| self.latencies.borrow().quantile_since(&self.last_latencies.borrow(), share);
+        let latencies = [quantile(0.5), quantile(0.99)];
         let left = match self.end {
             // A search gives each rate as long as it needs.
             _ if self.rate.get().is_some() => None,
@@ -96,9 +102,12 @@ impl Observer for Live {
                 Some(Nanos(u64::try_from(whole).unwrap_or(u64::MAX)))
             }
         };
-        let told = now.since(last, p99, left.map(|end| end.since(elapsed)), elapsed <= self.warmup);
+        let left = left.map(|end| end.since(elapsed));
+        let told =
+            Second { now, last, latencies, left, warms_up: elapsed <= self.warmup, server: self.server_share(now, last) };
         let rate = self.rate.get().map_or(String::new(), |rate| format!("--rate {rate:.1} "));
-        self.tell(&format!("{} {rate}{told}", self.target));
+        let head = format!("{} {rate}", self.target);
+        self.tell(&told.line(&head, self.is_terminal.then(width)));
         self.last.set(now);
         self.last_latencies.replace(self.latencies.borrow().clone());
     }
@@ -113,21 +122,77 @@ impl Observer for Live {
     }
 }
 
-impl Told {
-    /// What came since the last, at least a second ago.
-    fn since(self, last: Self, p99: Option<Nanos>, left: Option<Nanos>, warms_up: bool) -> String {
-        let Self { elapsed, completed, failed } = self;
-        let since = elapsed.since(last.elapsed).0.max(1);
-        let rate = (completed.saturating_sub(last.completed)) as f64 * SECOND as f64 / since as f64;
-        let p99 = p99.map_or("–".to_owned(), |p99| p99.to_string());
-        let left = match left {
-            _ if warms_up => ", warming up".to_owned(),
+impl Live {
+    /// Processors that the server's process tree has used since the last time.
+    fn server_share(&self, now: Told, last: Told) -> Option<f64> {
+        let used = process_tree_cpu(self.server_pid?)?;
+        let before = self.server_cpu.replace(Some(used))?;
+        Some(used.since(before).0 as f64 / now.elapsed.since(last.elapsed).0.max(1) as f64)
+    }
+}
+
+/// Columns of the terminal; of one that does not say, the fewest that are usual.
+fn width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0))
+}
+
+/// Columns of the bar.
+const BAR: usize = 10;
+
+/// What came since the last, at least a second ago.
+struct Second {
+    now: Told,
+    last: Told,
+    /// p50 and p99.
+    latencies: [Option<Nanos>; 2],
+    left: Option<Nanos>,
+    warms_up: bool,
+    /// Processors that the server used.
+    server: Option<f64>,
+}
+
+impl Second {
+    /// As much as these columns have room for, the least important first left out; all but the bar where it is no terminal.
+    fn line(&self, head: &str, columns: Option<usize>) -> String {
+        let Told { elapsed, completed, failed } = self.now;
+        let since = elapsed.since(self.last.elapsed).0.max(1);
+        let rate = (completed.saturating_sub(self.last.completed)) as f64 * SECOND as f64 / since as f64;
+        let latency = |it: Option<Nanos>| it.map_or("–".to_owned(), |it| it.to_string());
+        let [p50, p99] = self.latencies.map(latency);
+        let left = match self.left {
+            _ if self.warms_up => ", warming up".to_owned(),
             Some(left) => format!(", {} left", whole_seconds(left)),
             None => String::new(),
         };
-        let failures = if failed == 0 { String::new() } else { format!("  {failed} failed") };
-        format!("{}{left}  {rate:.0}/s  p99 {p99}{failures}", whole_seconds(elapsed))
+        let bar = self.left.filter(|_| columns.is_some()).map(|left| bar(elapsed, left));
+        // Each with its rank: the highest goes first.
+        let mut parts = vec![
+            (4, bar),
+            (0, Some(format!("{}{left}", whole_seconds(elapsed)))),
+            (0, Some(format!("{rate:.0}/s"))),
+            (3, Some(format!("p50 {p50}"))),
+            (0, Some(format!("p99 {p99}"))),
+            (5, Some(format!("{completed} in all"))),
+            (1, (failed > 0).then(|| format!("{failed} failed"))),
+            (2, self.server.map(|processors| format!("server {:.0} %", processors * 100.0))),
+        ];
+        parts.retain(|(_, part)| part.is_some());
+        loop {
+            let line = parts.iter().filter_map(|(_, part)| part.as_deref()).collect::<Vec<_>>().join("  ");
+            let line = format!("{head}{line}");
+            let is_too_long = columns.is_some_and(|columns| line.chars().count() >= columns);
+            let highest = parts.iter().map(|(rank, _)| *rank).max().filter(|rank| *rank > 0);
+            let Some(highest) = highest.filter(|_| is_too_long) else { return line };
+            parts.retain(|(rank, _)| *rank != highest);
+        }
     }
+}
+
+/// `[====      ]`.
+fn bar(elapsed: Nanos, left: Nanos) -> String {
+    let whole = (elapsed.0.saturating_add(left.0)).max(1);
+    let done = (elapsed.0 as f64 / whole as f64 * BAR as f64).round() as usize;
+    format!("[{}{}]", "=".repeat(done), " ".repeat(BAR.saturating_sub(done)))
 }
 
 /// "8 s", "12 min".
@@ -142,22 +207,41 @@ fn whole_seconds(Nanos(ns): Nanos) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_line_says_what_came_since_the_last_and_what_is_left() {
-        let told = |seconds: u64, completed, failed| Told { elapsed: Nanos(seconds * SECOND), completed, failed };
-        let line = |now: Told, last, warms_up| now.since(last, Some(Nanos(12_300_000)), Some(Nanos(7 * SECOND)), warms_up);
-        let first = line(told(1, 10, 0), Told::default(), true);
-        assert_eq!(first, "1 s, warming up  10/s  p99 12.30 ms");
-        let second = line(told(3, 50, 7), told(1, 10, 5), false);
-        assert_eq!(second, "3 s, 7 s left  20/s  p99 12.30 ms  7 failed");
-        assert_eq!(told(700, 0, 0).since(told(699, 0, 0), None, None, false), "11 min  0/s  p99 –");
+    fn told(seconds: u64, completed: u64, failed: u64) -> Told {
+        Told { elapsed: Nanos(seconds * SECOND), completed, failed }
+    }
+
+    fn second(now: Told, last: Told) -> Second {
+        let latencies = [Some(Nanos(1_200_000)), Some(Nanos(12_300_000))];
+        Second { now, last, latencies, left: Some(Nanos(7 * SECOND)), warms_up: false, server: None }
     }
 
     #[test]
-    fn a_line_fits_eighty_columns() {
-        let worst = Told { elapsed: Nanos(500 * SECOND), completed: 99_999_999, failed: 123_456 };
-        let last = Told { elapsed: Nanos(499 * SECOND), ..Told::default() };
-        let line = worst.since(last, Some(Nanos(123_400_000)), Some(Nanos(100 * SECOND)), false);
-        assert!(LONGEST_TARGET + 1 + line.chars().count() <= 80, "{line}");
+    fn a_line_says_what_came_since_the_last_and_what_is_left() {
+        let first = Second { warms_up: true, ..second(told(1, 10, 0), Told::default()) };
+        assert_eq!(first.line("it ", None), "it 1 s, warming up  10/s  p50 1.20 ms  p99 12.30 ms  10 in all");
+        let next = Second { server: Some(0.97), ..second(told(3, 50, 7), told(1, 10, 5)) };
+        assert_eq!(
+            next.line("it ", Some(200)),
+            "it [===       ]  3 s, 7 s left  20/s  p50 1.20 ms  p99 12.30 ms  50 in all  7 failed  server 97 %"
+        );
+        let last = Second { latencies: [None; 2], left: None, ..second(told(700, 0, 0), told(699, 0, 0)) };
+        assert_eq!(last.line("", None), "11 min  0/s  p50 –  p99 –  0 in all");
+    }
+
+    #[test]
+    fn a_line_fits_the_terminal() {
+        let worst = Second {
+            latencies: [Some(Nanos(123_400_000)); 2],
+            left: Some(Nanos(100 * SECOND)),
+            server: Some(127.5),
+            ..second(told(500, 99_999_999, 123_456), told(499, 0, 0))
+        };
+        let head = "x".repeat(LONGEST_TARGET) + " ";
+        for columns in [80, 100, 120, 200] {
+            assert!(worst.line(&head, Some(columns)).chars().count() < columns, "{columns}");
+        }
+        assert!(worst.line(&head, Some(200)).contains("[========  ]"));
+        assert!(!worst.line(&head, Some(80)).contains("in all"), "the total goes first");
     }
 }
