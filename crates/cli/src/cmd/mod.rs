@@ -68,7 +68,7 @@ pub(crate) fn list() -> Vec<Entry> {
     ])
 }
 
-/// The hidden command by which `compare` and `layers` run a stack in a child process.
+/// The hidden command by which `compare`, `layers`, `speed` and `explain` run a stack in a child process.
 pub(crate) const CHILD: &str = "stack-child";
 
 /// Runs the command that `matches` names.
