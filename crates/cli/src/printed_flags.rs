@@ -57,6 +57,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("report/src/junit.rs", &["measure"]),
     ("report/src/openmetrics.rs", &["measure"]),
     ("report/src/page/explain.rs", &["explain"]),
+    ("report/src/page/trace.rs", &["trace"]),
     ("report/src/page/compare.rs", &["compare"]),
     ("report/src/page/conditions.rs", GATED),
     ("report/src/page/diagnose.rs", &["diagnose"]),
