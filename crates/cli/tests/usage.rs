@@ -49,7 +49,7 @@ fn values_of_another_form_are_refused() {
         ("measure NOWHERE --every soon", &["10s, 2m or 8h"]),
         ("measure NOWHERE --every 25h", &["at most one day"]),
         ("trace NOWHERE --kind full", &["full", "id, ticket, early, psk"]),
-        ("trace NOWHERE --count 3", &["unexpected argument '--count'"]),
+        ("trace NOWHERE --count many", &["invalid value 'many' for '--count <N>'"]),
         ("diagnose --listen nowhere", &["invalid listen address"]),
         ("load NOWHERE --mix id", &["TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2"]),
         ("load NOWHERE --mix psk", &["psk"]),
