@@ -75,19 +75,14 @@ impl Memory {
     }
 }
 
-/// Seconds by which a reading of the server's clock may be off: phases are tried in steps, and a server reads its clock some time after the
-/// client has begun.
-const UNSURE: f64 = 0.03;
-
 impl Lifetime {
     fn keeps(self, at: f64, age: f64) -> f64 {
         match self {
             Self::Long => 1.0,
             Self::Seconds(seconds) => edge(seconds, age),
             Self::WholeSeconds { count, phase } => {
-                let readings = |at: f64| [-UNSURE, UNSURE].map(|unsure| (at + phase + unsure).floor());
-                let counted = readings(at).into_iter().flat_map(|now| readings(at - age).map(|then| now - then));
-                counted.filter(|counted| *counted <= count).count() as f64 / 4.0
+                let counted = (at + phase).floor() - (at - age + phase).floor();
+                if counted <= count { 1.0 } else { 0.0 }
             }
         }
     }
