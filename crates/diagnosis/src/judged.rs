@@ -50,8 +50,10 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
         })
         .collect();
     let is_accepted_sometimes = [true, false].iter().all(|wanted| offers(&judgement).any(|it| it.is_accepted == *wanted));
+    // What no hypothesis explains may still be a matter of age, and of nothing else.
+    let open = if is_divided_by_age(&judgement) { Concluded::Lifetime } else { Concluded::NotShared };
     let unexplained = (found.is_empty() && is_accepted_sometimes)
-        .then(|| rules().find(|(_, rule)| rule.concludes == Concluded::NotShared))
+        .then(|| [open, Concluded::NotShared].into_iter().find_map(|open| rules().find(|(_, rule)| rule.concludes == open)))
         .flatten()
         .map(|(cause, rule)| {
             let severity = (rule.severity)(series.asked);
@@ -98,6 +100,17 @@ fn offers(judgement: &Judgement) -> impl Iterator<Item = Offer> {
     judgement.offers().filter_map(offer)
 }
 
+/// Whether every refused session was older than every accepted one, but for the second that a clock of whole seconds leaves open. Nodes that do
+/// not share their sessions refuse young ones too.
+fn is_divided_by_age(judgement: &Judgement) -> bool {
+    let ages = |wanted: bool| offers(judgement).filter(move |it| it.is_accepted == wanted).map(|it| it.age_s);
+    let (oldest_accepted, youngest_refused) = (ages(true).fold(0.0, f64::max), ages(false).fold(f64::INFINITY, f64::min));
+    youngest_refused >= WHOLE_SECOND && oldest_accepted <= youngest_refused + WHOLE_SECOND
+}
+
+/// What a clock of whole seconds may be off by.
+const WHOLE_SECOND: f64 = 1.0;
+
 /// What shows the conclusion; `None` where nothing that the judge knows explains the refusals.
 fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<String> {
     let offers: Vec<Offer> = offers(judgement).collect();
@@ -106,6 +119,7 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
     let failed = judgement.observations.iter().filter(|seen| seen.facts().is_none()).count();
     let failed = (failed > 0).then(|| format!("{failed} of {} failed", connections(judgement.observations.len() as u64)));
     let shown = match conclusion.map(|it| it.cause) {
+        None if is_divided_by_age(judgement) => by_age(&offers),
         None | Some(Concluded::NotShared) => by_distance(&offers),
         Some(Concluded::Lifetime | Concluded::RefusedYoung | Concluded::Restart | Concluded::Rotation) => by_age(&offers),
         Some(_) => None,
