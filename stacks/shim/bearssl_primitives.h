@@ -27,10 +27,17 @@ struct reprise_primitive {
     br_gcm_context gcm;
 };
 
-static void primitive_free(reprise_primitive *it)
+static int primitive_init(reprise_primitive *it)
 {
-    if (!it) return;
-    certificates_free(&it->pem), primitive_end(&it->base), free(it);
+    br_prng_seeder seeder = br_prng_seeder_system(NULL);
+    it->curves = br_ec_get_default();
+    br_hmac_drbg_init(&it->random, &br_sha256_vtable, NULL, 0);
+    return seeder && seeder(&it->random.vtable);
+}
+
+static void primitive_clear(reprise_primitive *it)
+{
+    certificates_free(&it->pem);
 }
 
 static const br_hash_class *hash_class(size_t length) { return length == 32 ? &br_sha256_vtable : length == 48 ? &br_sha384_vtable : &br_sha512_vtable; }
@@ -54,11 +61,9 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     if ((base->algorithm != 0x0403 && base->algorithm != 0x0503) || (base->length != 32 && base->length != 48)) return 0;
     if (!each_object(options->key, set_key, &it->pem) || it->pem.key_kind != BR_KEYTYPE_EC) return 0;
     it->hash = hash_class(base->length), base->once = once_sign;
-    if (base->operation == REPRISE_OP_SIGN) return once_sign(it); /* it may be without the curve */
-    if (!br_ec_compute_pub(it->curves, &it->public_key, it->pairs[0].point, br_skey_decoder_get_ec(&it->pem.key)) || !once_sign(it)) return 0;
-    memcpy(base->given, base->out, base->given_length = base->out_length);
-    base->out_length = 0, base->once = once_verify;
-    return 1;
+    if (base->operation == REPRISE_OP_SIGN) return 1;
+    if (!br_ec_compute_pub(it->curves, &it->public_key, it->pairs[0].point, br_skey_decoder_get_ec(&it->pem.key))) return 0;
+    return primitive_keep(it, once_verify);
 }
 
 static int pair_make(reprise_primitive *it, pair *to)
@@ -78,7 +83,7 @@ static int once_agree(reprise_primitive *it)
 
 static int new_exchange(reprise_primitive *it)
 {
-    if (it->base.algorithm > 31 || !(it->curves->supported_curves >> it->base.algorithm & 1)) return 0;
+    if (primitive_is_of_kem(&it->base) || it->base.algorithm > 31 || !(it->curves->supported_curves >> it->base.algorithm & 1)) return 0;
     it->base.once = it->base.operation == REPRISE_OP_AGREE ? once_agree : once_key_pair;
     return pair_make(it, &it->pairs[0]) && pair_make(it, &it->pairs[1]);
 }
@@ -123,10 +128,7 @@ static int new_aead(reprise_primitive *it)
     br_gcm_init(&it->gcm, &it->aes.vtable, it->engine.ighash);
     base->once = once_seal, base->out_length = base->length + PRIMITIVE_TAG;
     if (base->operation == REPRISE_OP_SEAL) return 1;
-    once_seal(it);
-    memcpy(base->given, base->out, base->out_length);
-    base->out_length = 0, base->once = once_open;
-    return 1;
+    return primitive_keep(it, once_open);
 }
 
 static int once_hash(reprise_primitive *it)
@@ -170,34 +172,7 @@ static int new_derivation(reprise_primitive *it)
 
 static int once_random(reprise_primitive *it) { return br_hmac_drbg_generate(&it->random, it->base.out, it->base.out_length), 1; }
 
-static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
-{
-    reprise_primitive *it = calloc(1, sizeof *it);
-    br_prng_seeder seeder = br_prng_seeder_system(NULL);
-    int done = it && primitive_begin(&it->base, options);
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_NO_MEMORY;
-    }
-    it->curves = br_ec_get_default();
-    br_hmac_drbg_init(&it->random, &br_sha256_vtable, NULL, 0);
-    done = seeder && seeder(&it->random.vtable);
-    switch (done ? options->operation : -1) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: done = new_exchange(it); break;
-    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
-    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
-    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
-    default: done = 0;
-    }
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_UNSUPPORTED;
-    }
-    *out = it;
-    return REPRISE_OK;
-}
+#include "primitive_table.h"
 
-PRIMITIVES_TABLE
 
 #endif

@@ -85,12 +85,12 @@ static int pair_agree(reprise_primitive *it, const pair *own, const pair *peer)
     }
 }
 
-static void primitive_free(reprise_primitive *it)
+static int primitive_init(reprise_primitive *it) { return (void)it, ERR_clear_error(), 1; }
+
+static void primitive_clear(reprise_primitive *it)
 {
-    if (!it) return;
     EVP_PKEY_CTX_free(it->pkey), EVP_PKEY_free(it->key), EVP_MD_CTX_free(it->signer), EVP_AEAD_CTX_free(it->aead);
     pair_free(&it->pairs[0]), pair_free(&it->pairs[1]);
-    primitive_end(&it->base), free(it);
 }
 
 static int once_sign(reprise_primitive *it)
@@ -130,10 +130,7 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     it->base.once = once_sign;
     if (!it->key || !signs(it, 0)) return 0;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    if (once_sign(it) != 1) return 0;
-    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
-    it->base.out_length = 0, it->base.once = once_verify;
-    return signs(it, 1);
+    return primitive_keep(it, once_verify) && signs(it, 1);
 }
 
 static int makes_kem_keys(reprise_primitive *it)
@@ -218,10 +215,7 @@ static int new_aead(reprise_primitive *it)
     if (!key || !(it->aead = EVP_AEAD_CTX_new(aead, base->data, key, PRIMITIVE_TAG))) return 0;
     base->once = once_seal;
     if (base->operation == REPRISE_OP_SEAL) return 1;
-    if (once_seal(it) != 1) return 0;
-    memcpy(base->given, base->out, base->out_length);
-    base->out_length = 0, base->once = once_open;
-    return 1;
+    return primitive_keep(it, once_open);
 }
 
 static int once_hash(reprise_primitive *it)
@@ -257,30 +251,7 @@ static int new_derivation(reprise_primitive *it)
 
 static int once_random(reprise_primitive *it) { return RAND_bytes(it->base.out, it->base.out_length); }
 
-static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
-{
-    reprise_primitive *it = (ERR_clear_error(), calloc(1, sizeof *it));
-    int done = it && primitive_begin(&it->base, options);
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_NO_MEMORY;
-    }
-    switch (options->operation) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: case REPRISE_OP_ENCAPSULATE: case REPRISE_OP_DECAPSULATE: done = new_exchange(it); break;
-    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
-    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
-    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
-    default: done = 0;
-    }
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_UNSUPPORTED;
-    }
-    *out = it;
-    return REPRISE_OK;
-}
+#include "primitive_table.h"
 
-PRIMITIVES_TABLE
 
 #endif

@@ -23,14 +23,14 @@ struct reprise_primitive {
     gnutls_mac_algorithm_t mac;
 };
 
-static void primitive_free(reprise_primitive *it)
+static int primitive_init(reprise_primitive *it) { return (void)it, last_error = 0, 1; }
+
+static void primitive_clear(reprise_primitive *it)
 {
-    if (!it) return;
     if (it->key) gnutls_privkey_deinit(it->key);
     if (it->peer) gnutls_pubkey_deinit(it->peer);
     if (it->cipher) gnutls_aead_cipher_deinit(it->cipher);
     if (it->hasher) gnutls_hash_deinit(it->hasher, NULL);
-    primitive_end(&it->base), free(it);
 }
 
 /* Some calls return more than 0 where all is well. */
@@ -75,10 +75,7 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     if (!is_done(gnutls_privkey_init(&it->key)) || !is_done(gnutls_privkey_import_x509_raw(it->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0))) return 0;
     it->base.once = once_sign;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    if (!once_sign(it)) return 0;
-    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
-    it->base.out_length = 0, it->base.once = once_verify;
-    return is_done(gnutls_pubkey_init(&it->peer)) && is_done(gnutls_pubkey_import_privkey(it->peer, it->key, 0, 0));
+    return primitive_keep(it, once_verify) && is_done(gnutls_pubkey_init(&it->peer)) && is_done(gnutls_pubkey_import_privkey(it->peer, it->key, 0, 0));
 }
 
 static int key_pair(const reprise_primitive *it, gnutls_privkey_t *out)
@@ -119,6 +116,7 @@ static int new_agreement(reprise_primitive *it) { return (void)it, 0; }
 
 static int new_exchange(reprise_primitive *it)
 {
+    if (primitive_is_of_kem(&it->base)) return 0;
     static const struct { uint16_t group; gnutls_pk_algorithm_t kind; gnutls_ecc_curve_t curve; } known[] = {
         {23, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP256R1}, {24, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP384R1},
         {25, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP521R1}, {29, GNUTLS_PK_ECDH_X25519, GNUTLS_ECC_CURVE_X25519},
@@ -157,10 +155,7 @@ static int new_aead(reprise_primitive *it)
     if (!key.size || !is_done(gnutls_aead_cipher_init(&it->cipher, cipher, &key))) return 0;
     base->once = once_seal;
     if (base->operation == REPRISE_OP_SEAL) return 1;
-    if (!once_seal(it)) return 0;
-    memcpy(base->given, base->out, base->out_length);
-    base->out_length = 0, base->once = once_open;
-    return 1;
+    return primitive_keep(it, once_open);
 }
 
 static int once_hash(reprise_primitive *it)
@@ -179,7 +174,7 @@ static int once_expand(reprise_primitive *it)
 static int new_derivation(reprise_primitive *it)
 {
     uint16_t hash = it->base.algorithm;
-    if (!(it->base.out_length = primitive_hash_length(hash))) return 0;
+    if (it->base.operation == REPRISE_OP_PRF || !(it->base.out_length = primitive_hash_length(hash))) return 0;
     it->mac = hash == 4 ? GNUTLS_MAC_SHA256 : hash == 5 ? GNUTLS_MAC_SHA384 : GNUTLS_MAC_SHA512;
     it->base.once = it->base.operation == REPRISE_OP_HASH ? once_hash : once_expand;
     return it->base.operation != REPRISE_OP_HASH || is_done(gnutls_hash_init(&it->hasher, (gnutls_digest_algorithm_t)it->mac));
@@ -187,31 +182,7 @@ static int new_derivation(reprise_primitive *it)
 
 static int once_random(reprise_primitive *it) { return is_done(gnutls_rnd(GNUTLS_RND_KEY, it->base.out, it->base.out_length)); }
 
-static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
-{
-    reprise_primitive *it = (last_error = 0, calloc(1, sizeof *it));
-    int done = it && primitive_begin(&it->base, options);
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_NO_MEMORY;
-    }
-    switch (options->operation) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: done = new_exchange(it); break;
-    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
-    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: done = new_derivation(it); break;
-    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
-    default: done = 0;
-    }
-    /* What it cannot do a first time, it has not: with a key of another kind, for one. */
-    if (!done || !it->base.once(it)) {
-        primitive_free(it);
-        return REPRISE_UNSUPPORTED;
-    }
-    *out = it;
-    return REPRISE_OK;
-}
+#include "primitive_table.h"
 
-PRIMITIVES_TABLE
 
 #endif

@@ -32,13 +32,20 @@ struct reprise_primitive {
     mbedtls_chachapoly_context chacha;
 };
 
-static void primitive_free(reprise_primitive *it)
+static int primitive_init(reprise_primitive *it)
 {
-    if (!it) return;
+    last_error = 0;
+    mbedtls_pk_init(&it->key), mbedtls_ecp_group_init(&it->group), mbedtls_ecp_point_init(&it->peer);
+    mbedtls_mpi_init(&it->own), mbedtls_mpi_init(&it->secret), mbedtls_dhm_init(&it->dhm);
+    mbedtls_gcm_init(&it->gcm), mbedtls_chachapoly_init(&it->chacha);
+    return 1;
+}
+
+static void primitive_clear(reprise_primitive *it)
+{
     mbedtls_pk_free(&it->key), mbedtls_ecp_group_free(&it->group), mbedtls_ecp_point_free(&it->peer);
     mbedtls_mpi_free(&it->own), mbedtls_mpi_free(&it->secret), mbedtls_dhm_free(&it->dhm);
     mbedtls_gcm_free(&it->gcm), mbedtls_chachapoly_free(&it->chacha);
-    primitive_end(&it->base), free(it);
 }
 
 static int is_done(int error) { return !(last_error = error); }
@@ -67,10 +74,7 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     if (is_pss) mbedtls_rsa_set_padding(mbedtls_pk_rsa(it->key), MBEDTLS_RSA_PKCS_V21, it->md);
     it->base.once = once_sign;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    if (!once_sign(it)) return 0;
-    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
-    it->base.out_length = 0, it->base.once = once_verify;
-    return 1;
+    return primitive_keep(it, once_verify);
 }
 
 static int once_key_pair(reprise_primitive *it) { return is_done(mbedtls_ecdh_gen_public(&it->group, &it->own, &it->peer, GENERATOR)); }
@@ -110,6 +114,7 @@ static int new_finite(reprise_primitive *it)
 
 static int new_exchange(reprise_primitive *it)
 {
+    if (primitive_is_of_kem(&it->base)) return 0;
     const mbedtls_ecp_curve_info *curve = mbedtls_ecp_curve_info_from_tls_id(it->base.algorithm);
     if (!curve) return new_finite(it);
     /* 2.28 keeps a table of the generator's multiples in the group, from the first key pair on; each of its handshakes makes it anew. */
@@ -149,10 +154,7 @@ static int new_aead(reprise_primitive *it)
         return 0;
     base->once = once_seal, base->out_length = base->length + PRIMITIVE_TAG;
     if (base->operation == REPRISE_OP_SEAL) return 1;
-    if (!once_seal(it)) return 0;
-    memcpy(base->given, base->out, base->out_length);
-    base->out_length = 0, base->once = once_open;
-    return 1;
+    return primitive_keep(it, once_open);
 }
 
 static int once_hash(reprise_primitive *it) { return is_done(mbedtls_md(mbedtls_md_info_from_type(it->md), it->base.data, it->base.length, it->base.out)); }
@@ -188,35 +190,7 @@ static int once_random(reprise_primitive *it)
     return 1;
 }
 
-static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
-{
-    reprise_primitive *it = (last_error = 0, calloc(1, sizeof *it));
-    if (!it) return REPRISE_NO_MEMORY;
-    mbedtls_pk_init(&it->key), mbedtls_ecp_group_init(&it->group), mbedtls_ecp_point_init(&it->peer);
-    mbedtls_mpi_init(&it->own), mbedtls_mpi_init(&it->secret), mbedtls_dhm_init(&it->dhm);
-    mbedtls_gcm_init(&it->gcm), mbedtls_chachapoly_init(&it->chacha);
-    int done = primitive_begin(&it->base, options);
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_NO_MEMORY;
-    }
-    switch (options->operation) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: done = new_exchange(it); break;
-    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
-    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
-    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
-    default: done = 0;
-    }
-    /* What it cannot do a first time, it has not; and the first time blinds RSA anew and makes tables, which a server keeps with its key. */
-    if (!done || !it->base.once(it)) {
-        primitive_free(it);
-        return REPRISE_UNSUPPORTED;
-    }
-    *out = it;
-    return REPRISE_OK;
-}
+#include "primitive_table.h"
 
-PRIMITIVES_TABLE
 
 #endif

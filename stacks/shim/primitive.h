@@ -30,19 +30,6 @@ typedef struct primitive_base {
     int (*once)(reprise_primitive *primitive); /* 1: done */
 } primitive_base;
 
-/* Room for the inputs and outputs. The label of the PRF and its seed are data too. */
-static int primitive_begin(primitive_base *base, const reprise_primitive_options *options)
-{
-    size_t room = options->length + PRIMITIVE_TAG + PRIMITIVE_LARGEST;
-    base->operation = options->operation, base->algorithm = options->algorithm, base->length = options->length;
-    base->data = malloc(room), base->out = calloc(1, room), base->given = calloc(1, room);
-    if (!base->data || !base->out || !base->given) return 0;
-    for (size_t i = 0; i < room; i++) base->data[i] = (uint8_t)i;
-    return 1;
-}
-
-static void primitive_end(primitive_base *base) { free(base->data), free(base->out), free(base->given); }
-
 /* The label of the PRF and its seed, in one. */
 static inline size_t primitive_label_and_seed(const primitive_base *base, uint8_t out[128])
 {
@@ -57,35 +44,20 @@ static inline size_t primitive_hash_length(uint16_t hash) { return hash == 4 ? 3
 /* Bytes of a suite's key; 0: another. */
 static inline size_t primitive_key_length(uint16_t suite) { return suite == 0x1301 ? 16 : suite == 0x1302 || suite == 0x1303 ? 32 : 0; }
 
-/* As every call that a program makes in between would leave them. Some assembler of wolfSSL leaves the upper halves of the vector registers
- * in use, and instructions for SHA take eighty times as long until they are cleared. */
-static inline void primitive_clear_registers(void)
+/* Whether it is of a KEM, for a library that has none. */
+static inline int primitive_is_of_kem(const primitive_base *base)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx")) __asm__ volatile("vzeroupper" ::: "memory");
-#endif
+    return base->operation == REPRISE_OP_ENCAPSULATE || base->operation == REPRISE_OP_DECAPSULATE;
 }
 
-static int primitive_run(reprise_primitive *primitive, size_t count)
+/* Does it once, and keeps what it has come to, which `undo` checks or opens from then on. */
+static inline int primitive_keep(reprise_primitive *primitive, int (*undo)(reprise_primitive *primitive))
 {
     primitive_base *base = (primitive_base *)primitive;
-    while (count--) {
-        primitive_clear_registers();
-        if (base->once(primitive) != 1) return REPRISE_FAILED;
-    }
-    return REPRISE_OK;
+    if (base->once(primitive) != 1) return 0;
+    memcpy(base->given, base->out, base->given_length = base->out_length);
+    base->out_length = 0, base->once = undo;
+    return 1;
 }
-
-static ptrdiff_t primitive_output(const reprise_primitive *primitive, size_t capacity, uint8_t *out)
-{
-    const primitive_base *base = (const primitive_base *)primitive;
-    if (base->out_length > capacity) return REPRISE_TOO_SMALL;
-    memcpy(out, base->out, base->out_length);
-    return (ptrdiff_t)base->out_length;
-}
-
-/* The table, for a shim with primitive_new and primitive_free, which defines REPRISE_PRIMITIVES as &primitives. */
-#define PRIMITIVES_TABLE \
-    static const reprise_primitives primitives = {sizeof(reprise_primitives), primitive_new, primitive_free, primitive_run, primitive_output};
 
 #endif

@@ -17,6 +17,14 @@
 #define HAS_CHACHA 0
 #endif
 
+/* A peer's point is new to a server each time. Debian's build (FP_ECC) remembers fifteen points, and is seven times as fast with one that comes
+ * again: so many peers take turns that none does, while the generator's multiples stay. */
+#ifdef FP_ECC
+#define PEERS 32
+#else
+#define PEERS 1
+#endif
+
 struct reprise_primitive {
     primitive_base base;
     WC_RNG *rng;
@@ -26,19 +34,23 @@ struct reprise_primitive {
     int mgf;
     pair pairs[2]; /* the first is also of who signs, or a cipher's key */
     any_key kem_key;
+    pair *peers; /* of who agrees: PEERS, or none */
+    size_t turn;
 };
 
 static void free_keys(reprise_primitive *it)
 {
     key_free(it->kind, &it->pairs[0].key), key_free(it->kind, &it->pairs[1].key);
     if (it->kem >= 0) key_free(KIND_ML_KEM, &it->kem_key);
+    for (size_t i = 0; it->peers && i < PEERS; i++) key_free(it->kind, &it->peers[i].key);
+    free(it->peers);
 }
 
-static void primitive_free(reprise_primitive *it)
+static int primitive_init(reprise_primitive *it) { return it->kem = -1, (it->rng = wc_rng_new(NULL, 0, NULL)) != NULL; }
+
+static void primitive_clear(reprise_primitive *it)
 {
-    if (!it) return;
     free_keys(it), wc_rng_free(it->rng);
-    primitive_end(&it->base), free(it);
 }
 
 static int once_sign(reprise_primitive *it)
@@ -91,11 +103,7 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     free(der);
     it->hash = is_384 ? WC_HASH_TYPE_SHA384 : WC_HASH_TYPE_SHA256, it->mgf = is_384 ? WC_MGF1SHA384 : WC_MGF1SHA256;
     it->base.once = once_sign;
-    if (it->kind == KIND_NONE || once_sign(it) != 1) return 0;
-    if (options->operation == REPRISE_OP_SIGN) return 1;
-    memcpy(it->base.given, it->base.out, it->base.given_length = it->base.out_length);
-    it->base.out_length = 0, it->base.once = once_verify;
-    return 1;
+    return it->kind != KIND_NONE && (options->operation == REPRISE_OP_SIGN || primitive_keep(it, once_verify));
 }
 
 static int once_key_pair(reprise_primitive *it)
@@ -117,10 +125,17 @@ static int agree(reprise_primitive *it, pair *own, pair *peer)
 
 static int once_agree(reprise_primitive *it)
 {
-#ifdef FP_ECC
-    wc_ecc_fp_free(); /* it remembers points that come again, and is seven times as fast with them: a peer's do not */
-#endif
-    return agree(it, &it->pairs[0], &it->pairs[1]);
+    return agree(it, &it->pairs[0], &it->peers[it->turn++ % PEERS]);
+}
+
+static int new_agreement(reprise_primitive *it)
+{
+    if (!(it->peers = aligned_alloc(64, (PEERS * sizeof *it->peers + 63) / 64 * 64))) return 0;
+    memset(it->peers, 0, PEERS * sizeof *it->peers);
+    for (size_t i = 0; i < PEERS; i++)
+        if (!pair_make(it->kind, it->id, it->rng, &it->peers[i])) return 0;
+    it->base.once = once_agree;
+    return 1;
 }
 
 #ifdef HAS_ML_KEM
@@ -167,8 +182,7 @@ static int new_exchange(reprise_primitive *it)
     if (!is_known || !once_key_pair(it)) return 0; /* the build may be without it */
     if (operation == REPRISE_OP_KEY_PAIR) return 1;
     if (operation != REPRISE_OP_AGREE) return it->kem >= 0 && new_kem(it);
-    it->base.once = once_agree;
-    return it->kem < 0 && pair_make(it->kind, it->id, it->rng, &it->pairs[1]);
+    return it->kem < 0 && new_agreement(it);
 }
 
 static int once_seal(reprise_primitive *it)
@@ -201,11 +215,7 @@ static int new_aead(reprise_primitive *it)
     if (!key || (it->kind == KIND_NONE && !HAS_CHACHA)) return 0;
     if (it->kind == KIND_AES && (!worked(wc_AesInit(aes, NULL, INVALID_DEVID)) || !worked(wc_AesGcmSetKey(aes, base->data, key)))) return 0;
     base->once = once_seal;
-    if (once_seal(it) != 1) return 0;
-    if (base->operation == REPRISE_OP_SEAL) return 1;
-    memcpy(base->given, base->out, base->out_length);
-    base->out_length = 0, base->once = once_open;
-    return 1;
+    return base->operation == REPRISE_OP_SEAL || primitive_keep(it, once_open);
 }
 
 static int once_derive(reprise_primitive *it)
@@ -226,38 +236,12 @@ static int new_derivation(reprise_primitive *it)
     size_t hash = primitive_hash_length(base->algorithm);
     it->hash = base->algorithm == 5 ? WC_HASH_TYPE_SHA384 : base->algorithm == 6 ? WC_HASH_TYPE_SHA512 : WC_HASH_TYPE_SHA256;
     base->once = once_derive, base->out_length = base->operation == REPRISE_OP_PRF ? PRIMITIVE_PRF_OUTPUT : hash;
-    return hash && once_derive(it); /* the build may be without it */
+    return hash != 0;
 }
 
 static int once_random(reprise_primitive *it) { return worked(wc_RNG_GenerateBlock(it->rng, it->base.out, (word32)it->base.out_length)); }
 
-static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
-{
-    reprise_primitive *it = aligned_alloc(64, (sizeof *it + 63) / 64 * 64); /* as vectors in the keys may have to be */
-    if (!it) return REPRISE_NO_MEMORY;
-    memset(it, 0, sizeof *it);
-    it->kem = -1, it->rng = wc_rng_new(NULL, 0, NULL);
-    int done = primitive_begin(&it->base, options) && it->rng;
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_NO_MEMORY;
-    }
-    switch (options->operation) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: done = new_signature(it, options); break;
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: case REPRISE_OP_ENCAPSULATE: case REPRISE_OP_DECAPSULATE: done = new_exchange(it); break;
-    case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: done = new_aead(it); break;
-    case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: done = new_derivation(it); break;
-    case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; break;
-    default: done = 0;
-    }
-    if (!done) {
-        primitive_free(it);
-        return REPRISE_UNSUPPORTED;
-    }
-    *out = it;
-    return REPRISE_OK;
-}
+#include "primitive_table.h"
 
-PRIMITIVES_TABLE
 
 #endif

@@ -309,6 +309,40 @@ static unsigned long round_of_all(int announce)
     return handshakes;
 }
 
+/* Every operation that there is, by whatever algorithm the library has, and some that nobody has. */
+static void operate(void)
+{
+    static const struct { int from, to; uint16_t algorithms[10]; size_t length; int repeats; } all[] = {
+        {REPRISE_OP_SIGN, REPRISE_OP_VERIFY, {0x0403, 0x0503, 0x0804, 0x0807, 0x0904, 0xffff}, 32, 0},
+        {REPRISE_OP_KEY_PAIR, REPRISE_OP_DECAPSULATE, {23, 24, 29, 256, 257, 513, 514, 4588, 0xffff}, 0, 0},
+        {REPRISE_OP_SEAL, REPRISE_OP_OPEN, {0x1301, 0x1302, 0x1303, 0xffff}, 1000, 1},
+        {REPRISE_OP_HASH, REPRISE_OP_PRF, {4, 5, 6, 0xffff}, 1000, 1},
+        {REPRISE_OP_RANDOM, REPRISE_OP_RANDOM + 1, {0xffff}, 32, 0},
+    };
+    static uint8_t first[1 << 14], again[1 << 14];
+    const reprise_primitives *table = REPRISE_HAS(tls, primitives) ? tls->primitives : NULL;
+    for (size_t i = 0; table && i < sizeof all / sizeof *all; i++)
+        for (int operation = all[i].from; operation <= all[i].to; operation++)
+            for (const uint16_t *algorithm = all[i].algorithms; *algorithm; algorithm++) {
+                reprise_primitive_options options = {sizeof options, operation, *algorithm, all[i].length, key};
+                reprise_primitive *primitive = NULL;
+                if (table->primitive_new(&options, &primitive)) {
+                    if (primitive) fail("operation %d of %u is not there and written", operation, *algorithm);
+                    continue;
+                }
+                if (table->run(primitive, 1)) fail("operation %d of %u", operation, *algorithm);
+                ptrdiff_t length = table->output(primitive, sizeof first, first);
+                if (table->run(primitive, 40)) fail("operation %d of %u, again", operation, *algorithm);
+                /* A signature of ECDSA is not always as long. */
+                ptrdiff_t last = table->output(primitive, sizeof again, again);
+                if (last < 0 || length < 0) fail("output of operation %d of %u", operation, *algorithm);
+                if (all[i].repeats && (last != length || memcmp(first, again, (size_t)length))) fail("operation %d of %u comes to something else", operation, *algorithm);
+                if (last && table->output(primitive, (size_t)last - 1, again) != REPRISE_TOO_SMALL) fail("output has no room");
+                table->primitive_free(primitive);
+            }
+    if (table) table->primitive_free(NULL);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 7) {
@@ -320,6 +354,7 @@ int main(int count, char **arguments)
     for (int i = 0; i < 5; i++) *files[i] = read_file(arguments[i + 2]);
     tls = reprise_stack_v1();
     if (tls->abi != REPRISE_STACK_ABI || tls->init()) return 2;
+    operate();
     /* What is made once a process, and what the library's own caches hold. */
     for (unsigned long warm = 0; warm < 2 || made < wanted / 4; warm++) made += round_of_all(!warm);
     size_t before = mallinfo2().uordblks;
