@@ -85,7 +85,8 @@ fn a_change_is_predicted_with_an_interval() {
     };
     // RSA with 4096 bits signs far slower than any key of the lab, whatever the machine.
     assert!(signing(changed) > 3.0 * signing(full), "{changed:?}");
-    let ticket = explained(&measured(&lab), &["--what-if", "kind=ticket,tls=1.2"]);
+    let ticket = explained(&measured(&lab), &["--what-if", "kind=ticket,tls=1.2,key=p-256"]);
+    assert!(ticket.warnings.iter().any(|it| it.starts_with("key=p-256 changes nothing")), "{:?}", ticket.warnings);
     assert!(operations(ticket.paths.last().unwrap()).iter().all(|(_, it)| *it == Operation::Prf));
 }
 
@@ -122,6 +123,7 @@ fn what_has_no_path_is_a_clear_error() {
         (&["explain", "none-there.json"], "cannot read none-there.json"),
         (&["explain", measured, "--server-stack", "none-such"], "unknown stack 'none-such'; available: rustls-aws-lc"),
         (&["explain", measured, "--what-if", "key=dsa"], "unknown 'dsa'; known: rsa-2048"),
+        (&["explain", measured, "--what-if", "kind=id"], "TLS 1.3 has no id"),
         (&["explain", "nagle", "--what-if", "rtt=1s"], "are for a result: name its file"),
         (&["explain", "nagle", "--json", "-"], "a cause has --markdown and --html alone"),
     ] {

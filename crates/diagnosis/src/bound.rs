@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_shorter_than_its_round_trips_leaves_nothing_to_save() {
+    fn a_handshake_below_its_round_trips_has_nothing_to_save() {
         // A connect that is slower than the handshake: the first packet of a host waits for ARP.
         let odd = Example::new().timed_run("1.3", Kind::Full, [400, 300, 100]).round_trips(1).document();
         let sentence = bound(&odd).unwrap();

@@ -206,3 +206,38 @@ fn key_names(judgement: &Judgement) -> Option<String> {
 
 /// Chance alone hides a key less often than this.
 const CHANCE: f64 = 1e-4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+    use reprise_model::{Asked, Nanos, Version};
+
+    /// Offers of these ages, in milliseconds: those that were accepted, and those that were not.
+    fn judgement(accepted: &[u64], refused: &[u64]) -> Judgement {
+        let ages: Vec<u64> = refused.iter().chain(accepted).copied().collect();
+        let mut next = 0;
+        let example = Example::new().run("1.2", Kind::Id, 300).of_which_full(refused.len() as u64).all(|seen| {
+            // Further ones are as old as the last.
+            let age = ages.get(next).or(ages.last()).copied().unwrap_or_default();
+            seen.offered.as_mut().unwrap().age = Nanos(age * 1_000_000);
+            next += 1;
+        });
+        example.case().judgement(Asked { tls: Version::Tls12, kind: Kind::Id })
+    }
+
+    #[test]
+    fn refusals_of_the_oldest_alone_are_a_matter_of_age() {
+        for (accepted, refused, is_by_age) in [
+            (&[1, 900, 1_900][..], &[2_100, 4_000][..], true),
+            // A clock of whole seconds: 2 s are over after 1.1 to 2 s.
+            (&[1, 1_900], &[1_200, 4_000], true),
+            (&[1, 2_500], &[1_200, 4_000], false),
+            // Nodes that do not share refuse at once.
+            (&[1, 1_900], &[2, 2_100], false),
+            (&[1, 5], &[3, 4], false),
+        ] {
+            assert_eq!(is_divided_by_age(&judgement(accepted, refused)), is_by_age, "{accepted:?} {refused:?}");
+        }
+    }
+}

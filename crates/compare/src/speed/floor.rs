@@ -1,9 +1,65 @@
 //! The floor: what the operations of a handshake cost at the best of all stacks, and how far each stack's handshake stands above it.
 
+use reprise_lab::KeyKind;
 use reprise_model::document::{CompareDocument, CompareRow, CompareSide, SpeedFloor, SpeedHandshake, SpeedNeed, SpeedRow};
+use reprise_model::{Kind, Operation, Version};
+use reprise_wire::NamedGroup;
 
-use super::handshake::{Need, cases, needs};
-use crate::case::Case;
+use super::catalogue::{Primitive, catalogue};
+use super::handshake::{Handshake, Step};
+use crate::case::{Case, Key};
+
+/// An operation, and how often.
+struct Need {
+    primitive: Primitive,
+    times: u64,
+}
+
+/// The handshakes whose floor is shown.
+pub(super) fn cases() -> Vec<Case> {
+    let of = |version, kind, key, group| Case::new(version, kind, key, group, false);
+    let (x25519, hybrid) = (NamedGroup::X25519, NamedGroup::X25519MLKEM768);
+    let all = [
+        of(Version::Tls13, Kind::Full, Key::P256, x25519),
+        of(Version::Tls13, Kind::Full, Key::RSA_2048, x25519),
+        of(Version::Tls13, Kind::Full, Key::P256, hybrid),
+        of(Version::Tls13, Kind::Ticket, Key::P256, x25519),
+        of(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1),
+        of(Version::Tls12, Kind::Full, Key::P256, x25519),
+        of(Version::Tls12, Kind::Full, Key::RSA_2048, x25519),
+        of(Version::Tls12, Kind::Ticket, Key::P256, x25519),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// What the protocol demands of this side, of a chain of the leaf alone.
+fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
+    let key = match case.key {
+        Key::Lab(key) if case.kind == Kind::Full => Some(KeyKind::label(key).to_owned()),
+        _ => None,
+    };
+    let is_of_group = |it: &Primitive| it.operation == Operation::KeyPair && it.number == case.group;
+    let group = catalogue().into_iter().find(is_of_group).filter(|_| case.has_key_exchange());
+    let handshake = Handshake {
+        version: case.version,
+        kind: case.kind,
+        key,
+        group: group.map(|it| it.algorithm.to_owned()),
+        hash: "sha-256",
+        certificates: 1,
+        mutual: false,
+    };
+    let mut needs: Vec<Need> = Vec::new();
+    for step in handshake.steps() {
+        let Step::Operation(work) = step else { continue };
+        let Some(primitive) = Primitive::of(work.operation, &work.algorithm).filter(|_| work.side == side) else { continue };
+        match needs.iter_mut().find(|need| need.primitive == primitive) {
+            Some(need) => need.times += work.times,
+            None => needs.push(Need { primitive, times: work.times }),
+        }
+    }
+    needs
+}
 
 /// The floors of all handshakes, for both sides. A handshake of which an operation was not measured anywhere has none.
 pub(super) fn floors(rows: &[SpeedRow], handshakes: Option<&CompareDocument>) -> Vec<SpeedFloor> {
@@ -64,4 +120,49 @@ fn own(rows: &[SpeedRow], needs: &[Need], stack: &str) -> Option<f64> {
 fn of<'a>(rows: &'a [SpeedRow], need: &Need) -> impl Iterator<Item = &'a SpeedRow> {
     let (operation, algorithm) = (need.primitive.operation, need.primitive.algorithm);
     rows.iter().filter(move |row| row.operation == operation && row.algorithm == algorithm && row.instructions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: Kind, version: Version, group: NamedGroup, side: CompareSide) -> Vec<(Operation, &'static str, u64)> {
+        let case = Case::new(version, kind, Key::P256, group, false).unwrap();
+        needs(&case, side).into_iter().map(|it| (it.primitive.operation, it.primitive.algorithm, it.times)).collect()
+    }
+
+    #[test]
+    fn a_server_signs_and_a_client_verifies() {
+        let group = NamedGroup::X25519;
+        assert_eq!(
+            of(Kind::Full, Version::Tls13, group, CompareSide::Server),
+            [
+                (Operation::KeyPair, "x25519", 1),
+                (Operation::Agree, "x25519", 1),
+                (Operation::Hkdf, "sha-256", 16),
+                (Operation::Sign, "p-256", 1)
+            ]
+        );
+        let client = of(Kind::Full, Version::Tls12, group, CompareSide::Client);
+        assert_eq!(client[0], (Operation::Verify, "p-256", 2));
+        assert_eq!(client[3], (Operation::Prf, "sha-256", 2));
+    }
+
+    #[test]
+    fn a_resumption_leaves_out_what_it_saves() {
+        let ticket = of(Kind::Ticket, Version::Tls12, NamedGroup::X25519, CompareSide::Server);
+        assert_eq!(ticket, [(Operation::Prf, "sha-256", 1)], "TLS 1.2 has no key exchange then");
+        let ticket = of(Kind::Ticket, Version::Tls13, NamedGroup::X25519, CompareSide::Client);
+        assert!(ticket.iter().all(|(operation, ..)| *operation != Operation::Verify) && ticket.len() == 3);
+        assert_eq!(ticket[1], (Operation::Hkdf, "sha-256", 18), "those of the binder too");
+    }
+
+    #[test]
+    fn of_a_kem_the_client_makes_the_pair() {
+        let group = NamedGroup::X25519MLKEM768;
+        let sides = [CompareSide::Client, CompareSide::Server].map(|side| of(Kind::Full, Version::Tls13, group, side));
+        let operations = sides.map(|side| side.iter().map(|it| it.0).collect::<Vec<_>>());
+        assert_eq!(operations[0], [Operation::KeyPair, Operation::Decapsulate, Operation::Hkdf, Operation::Verify]);
+        assert_eq!(operations[1], [Operation::Encapsulate, Operation::Hkdf, Operation::Sign]);
+    }
 }

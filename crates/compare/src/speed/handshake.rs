@@ -1,12 +1,9 @@
 //! Which operations a handshake demands of each side, in the order of time: the protocol's, whatever the library.
 
-use reprise_lab::KeyKind;
 use reprise_model::document::CompareSide;
 use reprise_model::{Kind, Operation, Version};
-use reprise_wire::NamedGroup;
 
-use super::catalogue::{Primitive, catalogue};
-use crate::case::{Case, Key};
+use super::catalogue::catalogue;
 
 /// A handshake, as far as its operations depend on it. Algorithms are called as in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +53,12 @@ const EXPANSIONS_OF_APPLICATION_DATA: u64 = 7;
 const EXPANSIONS_OF_A_BINDER: u64 = 2;
 
 impl Handshake {
+    /// Whether the client encrypts the secret to the server's key (RFC 5246 §7.4.7.1).
+    pub(crate) fn is_static_rsa(&self) -> bool {
+        let is_rsa = self.key.as_deref().is_some_and(|key| key.starts_with("rsa"));
+        self.version == Version::Tls12 && self.kind == Kind::Full && self.group.is_none() && is_rsa
+    }
+
     /// Everything that both sides do, until the client may send application data, and what overlaps with that. Hashes of messages, and
     /// records of the handshake, are left out.
     pub(crate) fn steps(&self) -> Vec<Step> {
@@ -203,111 +206,18 @@ fn is_kem_by_name(group: &str) -> bool {
     catalogue().iter().any(|it| it.operation == Operation::Encapsulate && it.algorithm == group)
 }
 
-/// An operation, and how often.
-pub(super) struct Need {
-    pub(super) primitive: Primitive,
-    pub(super) times: u64,
-}
-
-/// The handshakes whose floor is shown.
-pub(super) fn cases() -> Vec<Case> {
-    let of = |version, kind, key, group| Case::new(version, kind, key, group, false);
-    let (x25519, hybrid) = (NamedGroup::X25519, NamedGroup::X25519MLKEM768);
-    let all = [
-        of(Version::Tls13, Kind::Full, Key::P256, x25519),
-        of(Version::Tls13, Kind::Full, Key::RSA_2048, x25519),
-        of(Version::Tls13, Kind::Full, Key::P256, hybrid),
-        of(Version::Tls13, Kind::Ticket, Key::P256, x25519),
-        of(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1),
-        of(Version::Tls12, Kind::Full, Key::P256, x25519),
-        of(Version::Tls12, Kind::Full, Key::RSA_2048, x25519),
-        of(Version::Tls12, Kind::Ticket, Key::P256, x25519),
-    ];
-    all.into_iter().flatten().collect()
-}
-
-/// What the protocol demands of this side, of a chain of the leaf alone.
-pub(super) fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
-    let key = match case.key {
-        Key::Lab(key) if case.kind == Kind::Full => Some(KeyKind::label(key).to_owned()),
-        _ => None,
-    };
-    let is_of_group = |it: &Primitive| it.operation == Operation::KeyPair && it.number == case.group;
-    let group = catalogue().into_iter().find(is_of_group).filter(|_| case.has_key_exchange());
-    let handshake = Handshake {
-        version: case.version,
-        kind: case.kind,
-        key,
-        group: group.map(|it| it.algorithm.to_owned()),
-        hash: "sha-256",
-        certificates: 1,
-        mutual: false,
-    };
-    let mut needs: Vec<Need> = Vec::new();
-    for step in handshake.steps() {
-        let Step::Operation(work) = step else { continue };
-        let Some(primitive) = Primitive::of(work.operation, &work.algorithm).filter(|_| work.side == side) else { continue };
-        match needs.iter_mut().find(|need| need.primitive == primitive) {
-            Some(need) => need.times += work.times,
-            None => needs.push(Need { primitive, times: work.times }),
-        }
-    }
-    needs
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(kind: Kind, version: Version, group: NamedGroup, side: CompareSide) -> Vec<(Operation, &'static str, u64)> {
-        let case = Case::new(version, kind, Key::P256, group, false).unwrap();
-        needs(&case, side).into_iter().map(|it| (it.primitive.operation, it.primitive.algorithm, it.times)).collect()
-    }
-
-    #[test]
-    fn a_full_handshake_signs_at_the_server_and_verifies_at_the_client() {
-        let group = NamedGroup::X25519;
-        assert_eq!(
-            of(Kind::Full, Version::Tls13, group, CompareSide::Server),
-            [
-                (Operation::KeyPair, "x25519", 1),
-                (Operation::Agree, "x25519", 1),
-                (Operation::Hkdf, "sha-256", 16),
-                (Operation::Sign, "p-256", 1)
-            ]
-        );
-        let client = of(Kind::Full, Version::Tls12, group, CompareSide::Client);
-        assert_eq!(client[0], (Operation::Verify, "p-256", 2));
-        assert_eq!(client[3], (Operation::Prf, "sha-256", 2));
-    }
-
-    #[test]
-    fn a_resumption_leaves_out_what_it_saves() {
-        let ticket = of(Kind::Ticket, Version::Tls12, NamedGroup::X25519, CompareSide::Server);
-        assert_eq!(ticket, [(Operation::Prf, "sha-256", 1)], "TLS 1.2 has no key exchange then");
-        let ticket = of(Kind::Ticket, Version::Tls13, NamedGroup::X25519, CompareSide::Client);
-        assert!(ticket.iter().all(|(operation, ..)| *operation != Operation::Verify) && ticket.len() == 3);
-        assert_eq!(ticket[1], (Operation::Hkdf, "sha-256", 18), "those of the binder too");
-    }
-
-    #[test]
-    fn of_a_kem_the_client_makes_the_pair() {
-        let group = NamedGroup::X25519MLKEM768;
-        let sides = [CompareSide::Client, CompareSide::Server].map(|side| of(Kind::Full, Version::Tls13, group, side));
-        let operations = sides.map(|side| side.iter().map(|it| it.0).collect::<Vec<_>>());
-        assert_eq!(operations[0], [Operation::KeyPair, Operation::Decapsulate, Operation::Hkdf, Operation::Verify]);
-        assert_eq!(operations[1], [Operation::Encapsulate, Operation::Hkdf, Operation::Sign]);
-    }
-
     #[test]
     fn round_trips_are_those_of_the_protocol() {
         let halves = |version, kind| {
-            let case = Case::new(version, kind, Key::P256, NamedGroup::X25519, false).unwrap();
             let handshake = Handshake {
                 version,
                 kind,
                 key: Some("p-256".to_owned()),
-                group: case.has_key_exchange().then(|| "x25519".to_owned()),
+                group: Some("x25519".to_owned()),
                 hash: "sha-256",
                 certificates: 1,
                 mutual: true,

@@ -7,7 +7,7 @@ use reprise_model::document::{
 
 use super::catalogue::Primitive;
 use super::message::{PrimitiveJob, PrimitiveReady, TcpCost};
-use super::{floor, handshake, prediction, rules};
+use super::{floor, prediction, rules};
 use crate::bulk::without_cpu_instructions;
 use crate::compare::{compare, describe};
 use crate::comparison::{Audience, ComparisonPlan, Effort, compared_stack, in_turn};
@@ -252,7 +252,7 @@ fn handshakes(
     provenance: &Provenance,
     audience: &mut dyn Audience,
 ) -> Option<CompareDocument> {
-    let cases = handshake::cases();
+    let cases = floor::cases();
     let keys = Keys::make(cases.iter().map(|case| (case.key, case.chain))).ok()?;
     let scenario = Scenario::ALL.into_iter().next()?;
     let comparison = ComparisonPlan {

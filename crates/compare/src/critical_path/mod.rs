@@ -1,0 +1,134 @@
+//! The critical path of a handshake that was measured: round trips and operations in the order of time, what they leave unexplained,
+//! and what a change of key, group, round trip or kind would bring.
+//!
+//! No constant comes from the handshake that is explained: operations are measured one by one, now, and a round trip is `connect`. What a
+//! change predicts keeps what the handshake that it is derived from leaves unexplained.
+
+mod change;
+mod layout;
+mod seen;
+
+use reprise_lab::LabError;
+use reprise_model::document::{ExplainDocument, ExplainPath, MeasureDocument, Provenance, TraceDocument};
+use reprise_model::{Kind, Version};
+
+use crate::comparison::{Audience, Effort};
+use crate::speed::{Primitive, SpeedPlan, Step, Work, catalogue, speed};
+use crate::stacks::FoundStack;
+use crate::worker::Launcher;
+
+pub use change::Change;
+
+use change::base;
+use layout::Costs;
+use seen::{Seen, seen};
+
+/// The result that is explained.
+#[derive(Clone, Copy)]
+pub enum Measured<'a> {
+    /// Of `measure`.
+    Measure(&'a MeasureDocument),
+    /// Of `trace`.
+    Trace(&'a TraceDocument),
+}
+
+/// What is asked of a result.
+pub struct ExplainPlan<'a> {
+    /// The result.
+    pub result: Measured<'a>,
+    /// What is to be other.
+    pub change: Option<&'a Change>,
+    /// Whose operations stand for the client's: our engine is built on AWS-LC.
+    pub client: &'a FoundStack,
+    /// Whose operations stand for the server's.
+    pub server: &'a FoundStack,
+    /// Whether nobody said so.
+    pub server_assumed: bool,
+    /// Signatures of certificates that the client verifies, where the result does not say.
+    pub certificates: u64,
+    /// How much is measured of each operation.
+    pub effort: Effort,
+    /// The seed of the order and of the intervals.
+    pub seed: u64,
+}
+
+/// Why nothing can be explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// `connect` is no round trip of TLS.
+    #[error("connections went through {0}: `connect` is no round trip of TLS, so the path is not known")]
+    NotDirect(String),
+    /// There is no handshake in it.
+    #[error("the result has no handshake that was completed")]
+    Nothing,
+    /// A change asks for what the protocol has not.
+    #[error("{0} has no {1}")]
+    NoSuch(Version, Kind),
+    /// A key could not be made.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+/// An operation of its own, of which no library has a figure here.
+const STATIC_RSA: &str = "RSA key exchange: the server's decryption counts as a signature, which is the same arithmetic";
+
+/// Measures the operations that the handshakes of the result need, and lays them out in time.
+///
+/// # Errors
+/// Where the result has no handshake whose path is known.
+pub fn explain(
+    plan: &ExplainPlan<'_>,
+    launcher: &Launcher,
+    provenance: Provenance,
+    audience: &mut dyn Audience,
+) -> Result<ExplainDocument, ExplainError> {
+    let seen = seen(plan)?;
+    let changed = plan.change.map(|change| (base(&seen, change), change));
+    let changed: Option<(&Seen, Seen, Vec<String>)> =
+        changed.and_then(|(base, change)| Some((base?, change.of(base?), change.words())));
+    let mut warnings = Vec::new();
+    if let Some(((_, changed, _), change)) = changed.as_ref().zip(plan.change) {
+        let (version, kind) = (changed.handshake.version, changed.handshake.kind);
+        if !kind.exists_under(version) {
+            return Err(ExplainError::NoSuch(version, kind));
+        }
+        warnings.extend(change.without_effect(changed));
+    }
+    let all = seen.iter().chain(changed.as_ref().map(|(_, changed, _)| changed));
+    let works: Vec<Work> = all.flat_map(|seen| seen.handshake.steps()).filter_map(Step::work).collect();
+    let is_needed =
+        |it: &Primitive| works.iter().any(|work| work.operation == it.operation && work.algorithm == it.algorithm);
+    let primitives: Vec<Primitive> = catalogue().into_iter().filter(is_needed).collect();
+    let stacks =
+        if plan.client == plan.server { vec![plan.server.clone()] } else { vec![plan.client.clone(), plan.server.clone()] };
+    let speed_plan = SpeedPlan {
+        primitives: &primitives,
+        stacks: &stacks,
+        effort: plan.effort,
+        without_instructions: false,
+        floor: false,
+        seed: plan.seed,
+    };
+    let speed = speed(&speed_plan, launcher, provenance.clone(), audience)?;
+    let costs = Costs { speed: &speed, client: &plan.client.name, server: &plan.server.name };
+    warnings.extend(costs.missing(&works));
+    warnings.extend(seen.iter().any(|seen| seen.handshake.is_static_rsa()).then(|| STATIC_RSA.to_owned()));
+    let mut paths: Vec<ExplainPath> = seen.iter().map(|seen| costs.measured(seen)).collect();
+    paths.extend(changed.map(|(base, changed, words)| costs.changed(base, &changed, words)));
+    let (target, of) = match plan.result {
+        Measured::Measure(it) => (&it.target, &it.schema),
+        Measured::Trace(it) => (&it.target, &it.schema),
+    };
+    Ok(ExplainDocument {
+        schema: ExplainDocument::SCHEMA.to_owned(),
+        target: format!("{}:{}", target.host, target.port),
+        of: of.clone(),
+        client_stack: plan.client.name.clone(),
+        server_stack: plan.server.name.clone(),
+        server_assumed: plan.server_assumed,
+        paths,
+        warnings,
+        interrupted: audience.stops(),
+        provenance,
+    })
+}

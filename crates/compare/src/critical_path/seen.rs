@@ -1,0 +1,108 @@
+//! The handshakes of a result, as far as their path depends on them.
+
+use reprise_model::document::{Run, TracedConnection};
+use reprise_model::{ClientAuthentication, Kind, Phase, Verification, What};
+
+use super::{ExplainError, ExplainPlan, Measured};
+use crate::speed::Handshake;
+
+/// A handshake of the result.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) handshake: Handshake,
+    pub(super) round_trip_ns: u64,
+    /// `None` where they are the protocol's.
+    pub(super) round_trips: Option<u64>,
+    pub(super) median_ns: u64,
+    pub(super) ci95_ns: Option<[u64; 2]>,
+}
+
+/// Every handshake of the result whose path is known.
+pub(super) fn seen(plan: &ExplainPlan<'_>) -> Result<Vec<Seen>, ExplainError> {
+    let target = match plan.result {
+        Measured::Measure(it) => &it.target,
+        Measured::Trace(it) => &it.target,
+    };
+    if let Some(between) = target.proxy.as_ref().or(target.starttls.as_ref()) {
+        return Err(ExplainError::NotDirect(between.clone()));
+    }
+    let seen: Vec<Seen> = match plan.result {
+        Measured::Measure(document) => document.runs.iter().filter_map(|run| of_run(run, plan.certificates)).collect(),
+        Measured::Trace(document) => {
+            let connections = document.traces.iter().flat_map(|trace| trace.full.iter().chain(&trace.resumed));
+            connections.filter_map(|traced| of_trace(traced, plan.certificates)).collect()
+        }
+    };
+    if seen.is_empty() { Err(ExplainError::Nothing) } else { Ok(seen) }
+}
+
+fn of_run(run: &Run, certificates: u64) -> Option<Seen> {
+    let (tls, connect) = (run.phases.get(&Phase::Tls)?, run.phases.get(&Phase::Connect)?);
+    let observed = &run.observed;
+    (run.asked.kind != Kind::Early).then(|| Seen {
+        handshake: Handshake {
+            version: run.asked.tls,
+            kind: run.asked.kind,
+            key: observed.peer_key.clone(),
+            group: observed.group.as_deref().map(str::to_lowercase),
+            hash: hash(observed.cipher.as_deref().unwrap_or_default()),
+            certificates,
+            mutual: observed.client_certificate_sent > 0,
+        },
+        round_trip_ns: connect.median_ns,
+        round_trips: run.round_trips,
+        median_ns: tls.median_ns,
+        ci95_ns: tls.ci95_ns,
+    })
+}
+
+fn of_trace(traced: &TracedConnection, certificates: u64) -> Option<Seen> {
+    let outcome = &traced.outcome;
+    let (connect, tls) = (traced.phases.connect?, traced.phases.tls?);
+    (outcome.kind != Kind::Early).then(|| Seen {
+        handshake: Handshake {
+            version: outcome.version,
+            kind: outcome.kind,
+            key: outcome.peer_key.clone(),
+            group: outcome.group.as_deref().map(str::to_lowercase),
+            hash: hash(&outcome.cipher),
+            certificates: certificates_of(traced).unwrap_or(certificates),
+            mutual: outcome.client_authentication == ClientAuthentication::Sent,
+        },
+        round_trip_ns: connect.0,
+        round_trips: Some(traced.round_trips),
+        median_ns: tls.0,
+        ci95_ns: None,
+    })
+}
+
+/// Signatures of certificates that the client has verified: one of each certificate, if it verified the chain.
+fn certificates_of(traced: &TracedConnection) -> Option<u64> {
+    if traced.outcome.verification != Verification::Verified {
+        return Some(0);
+    }
+    let is_certificate = |what: &What| matches!(what, What::Handshake { message } if message.as_ref() == "Certificate");
+    let message = traced.events.iter().find(|event| is_certificate(&event.what))?;
+    let list = message.fields.iter().find(|field| field.name == "certificate_list")?;
+    list.value.split(' ').next()?.parse().ok()
+}
+
+fn hash(cipher: &str) -> &'static str {
+    if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" }
+}
+
+/// A handshake under TLS 1.3, for tests.
+#[cfg(test)]
+pub(super) fn example(kind: Kind, round_trip_ns: u64, median_ns: u64) -> Seen {
+    let is_full = kind == Kind::Full;
+    let handshake = Handshake {
+        version: reprise_model::Version::Tls13,
+        kind,
+        key: is_full.then(|| "rsa-2048".to_owned()),
+        group: Some("x25519".to_owned()),
+        hash: "sha-256",
+        certificates: 1,
+        mutual: false,
+    };
+    Seen { handshake, round_trip_ns, round_trips: Some(1), median_ns, ci95_ns: Some([median_ns - 10, median_ns + 10]) }
+}
