@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn early_data_that_was_measured_is_not_foretold() {
+    fn early_data_that_was_measured_is_not_predicted() {
         let measured = Example::new()
             .timed_run("1.3", Kind::Full, [500, 1_000, 500])
             .round_trips(1)
