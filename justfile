@@ -147,6 +147,7 @@ full: && (soak "20")
     cargo xtask stacks --system
     cargo build --release --locked -p reprise-cli
     cargo bench --locked -p reprise-benches --bench plain --bench layers --bench memory --bench speed
+    cargo bench --locked -p reprise-benches --bench link -- --check
     cargo xtask stacks --source
     cargo xtask stacks --source wolfssl-5.9 boringssl
     cargo test --locked -p reprise-cli --test compare -- --ignored

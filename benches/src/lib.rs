@@ -1,6 +1,7 @@
 //! What the benches share that hold Reprise against a plain program: a process that is asked by lines, and two figures as a ratio.
 
 pub mod cipher_alone;
+pub mod link;
 pub mod rows;
 
 use std::fmt;

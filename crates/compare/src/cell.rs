@@ -137,7 +137,7 @@ impl<T: Transport> Cell<T> {
     }
 
     /// Makes key pairs for so many connections, where the case has them made ahead.
-    fn pregenerate(&self, connections: u32) -> Result<(), Failed> {
+    pub(crate) fn pregenerate(&self, connections: u32) -> Result<(), Failed> {
         let Some(server) = self.contexts.get(1).filter(|_| self.case.key_pairs == KeyPairs::Ahead) else { return Ok(()) };
         Ok(server.pregenerate(connections as usize)?)
     }

@@ -64,6 +64,7 @@ impl Child {
         match request {
             Request::Describe(stack) => answered(info(&*self.stack(&stack)?)),
             Request::Prepare(job) => answered(self.prepare(&job)?),
+            Request::Record(job) => answered(self.cell(&job)?.record()?),
             Request::PrepareSide(job) => answered(self.prepare_side(&job)?),
             Request::PrepareLevel(job) => {
                 let mut level = LevelCell::new(*job, |stack| self.stack(stack))?;
@@ -126,9 +127,13 @@ impl Child {
         Ok(opened)
     }
 
-    fn prepare(&mut self, job: &Job) -> Result<Ready, Failed> {
+    fn cell(&mut self, job: &Job) -> Result<Cell, Failed> {
         let (client, server) = (self.stack(&job.client)?, self.stack(&job.server)?);
-        let mut cell = Cell::new(&*client, &*server, job.case, &job.certificates)?;
+        Cell::new(&*client, &*server, job.case, &job.certificates)
+    }
+
+    fn prepare(&mut self, job: &Job) -> Result<Ready, Failed> {
+        let mut cell = self.cell(job)?;
         let (connection, last) = cell.warm()?;
         let reading_ns = cell.transport.clock().reading.0;
         let cell = self.add(Prepared::Pair(Box::new(cell)));

@@ -3,6 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use reprise_model::document::CompareTurn;
+
 use crate::message::{
     Amount, Batch, Dialed, DialedConnections, Failed, FailureKind, Job, OnAClock, Ready, Request, Served, ServedConnections,
     SideJob, SideReady,
@@ -22,6 +24,14 @@ impl Children {
         match self {
             Self::Apart(apart) => apart.prepare(job),
             Self::Together(worker) => worker.ask(&Request::Prepare(Box::new(job))),
+        }
+    }
+
+    /// What the turns of a handshake take, and of how many connections that is; over memory alone.
+    pub(crate) fn record(&mut self, job: Job) -> Result<(u64, Vec<CompareTurn>), Failed> {
+        match self {
+            Self::Apart(_) => Err(Failed::unsupported("turns are recorded over memory alone")),
+            Self::Together(worker) => worker.ask(&Request::Record(Box::new(job))),
         }
     }
 

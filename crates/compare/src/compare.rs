@@ -1,10 +1,11 @@
 //! The run: every pair and handshake made ready, then measured in turn, then summed up.
 
 use reprise_model::document::{
-    CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
-    CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics, Traffic,
+    CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio,
+    CompareRecording, CompareRow, CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics,
+    Traffic,
 };
-use reprise_model::{Bytes, KeyPairs, KindCounts};
+use reprise_model::{Bytes, KeyPairs, Kind, KindCounts};
 
 use crate::bulk::{Bulk, without_aes_instructions};
 use crate::callgrind::Callgrind;
@@ -71,6 +72,10 @@ fn measure(
     measured.run(comparison, audience);
     document.matrix = matrix(comparison, usable, launcher, audience);
     measured.count(comparison, launcher, audience);
+    document.links = comparison.links.as_ref().map(|links| {
+        let recordings = measured.record(audience);
+        links.replay(recordings, || audience.stops())
+    });
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
     document.ratios = measured.ratios(comparison);
     document.claims = claims::of_versions(&document.ratios, comparison.over);
@@ -125,6 +130,7 @@ impl ComparisonPlan<'_> {
             rows: Vec::new(),
             memory: Vec::new(),
             ratios: Vec::new(),
+            links: None,
             skipped: Vec::new(),
             matrix: Vec::new(),
             claims: Vec::new(),
@@ -335,6 +341,34 @@ impl<'a> Measured<'a> {
                 Err(failed) => self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed)),
             }
         }
+    }
+
+    /// Turn by turn, every handshake with the client's request in it.
+    fn record(&mut self, audience: &mut dyn Audience) -> Vec<CompareRecording> {
+        let (planned, mut recordings) = (self.cells.len() as u64, Vec::new());
+        audience.begins("handshakes recorded");
+        // Each has a request in it: one of the scenario's own would come twice.
+        let is_told_apart = |cell: &Cell<'_>| cell.case.request && cell.case.kind != Kind::Early;
+        let cells = self.cells.iter().enumerate().filter(|(_, cell)| !cell.is_lost && !is_told_apart(cell));
+        for (done, cell) in cells {
+            if audience.stops() {
+                break;
+            }
+            audience.proceeded(done as u64, planned);
+            let Some(children) = self.children.get_mut(cell.pair) else { continue };
+            let job = Job { case: cell.case.with_request(), ..cell.job.clone() };
+            match children.record(job) {
+                Ok((n, turns)) => recordings.push(CompareRecording {
+                    client: cell.client.to_owned(),
+                    server: cell.server.to_owned(),
+                    case: cell.case.document(),
+                    n,
+                    turns,
+                }),
+                Err(failed) => self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed)),
+            }
+        }
+        recordings
     }
 
     /// Each within one pair.

@@ -8,6 +8,7 @@ use reprise_model::document::{CompareDocument, CompareOver, ComparedStack};
 use crate::callgrind::Callgrind;
 use crate::case::Case;
 use crate::keys::{Certificates, Keys};
+use crate::link::LinkPlan;
 use crate::message::{Failed, Job, StackInfo};
 use crate::scenario::Scenario;
 use crate::stacks::{FoundStack, StackRef};
@@ -34,6 +35,8 @@ pub struct ComparisonPlan<'a> {
     pub callgrind: Option<&'a Callgrind>,
     /// A result of the same run, which was interrupted.
     pub earlier: Option<&'a CompareDocument>,
+    /// Over which links the handshakes are replayed in virtual time.
+    pub links: Option<LinkPlan>,
     /// The file that counts the heap of a process that it is preloaded to.
     pub heap_counter: Option<&'a Path>,
 }

@@ -23,6 +23,9 @@ pub(crate) enum Request {
     Prepare(Box<Job>),
     /// Makes so many connections of what was prepared, each as the case says: [`Batch`].
     Run { cell: usize, connections: u32 },
+    /// Records turn by turn what connections take: how many, and a list of
+    /// [`CompareTurn`](reprise_model::document::CompareTurn).
+    Record(Box<Job>),
     /// Makes one side ready, for connections over loopback: its context: [`SideReady`].
     PrepareSide(Box<SideJob>),
     /// Opens a port on 127.0.0.1 for that server: its number, `u16`.

@@ -8,10 +8,10 @@
 //! its turns, from the making of the connection to its end, so that the sides together are what the connection costs.
 
 use reprise_connection::{Detail, End, EndpointEvent, Fault};
-use reprise_model::document::BulkSender;
+use reprise_model::document::{BulkSender, CompareTurn};
 use reprise_model::{FaultName, Kind, Nanos};
-use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint};
-use reprise_wire::Record;
+use reprise_stack::{Account, Plan, Session, Sessions, Side, StackEndpoint};
+use reprise_wire::{HEADER_LEN, Record};
 
 use crate::bulk::{Bulk, LARGEST_RECORD};
 use crate::case::{Case, REQUEST};
@@ -22,13 +22,15 @@ use crate::witness::{WireFacts, Witness};
 
 /// Both ends of connections, one after the other.
 pub(crate) struct Pair {
-    client: Party,
-    server: Party,
+    pub(crate) client: Party,
+    pub(crate) server: Party,
     pub(crate) clock: CpuClock,
     /// Whether a signature of the server's chain is of ML-DSA.
     pub(crate) signs_by_ml_dsa: bool,
     /// The most bytes of data in a record of either side, where it was asked for.
     pub(crate) max_fragment: Option<u16>,
+    /// Every turn of the connection, of one record each and with a pause before it, where they are asked for.
+    pub(crate) recording: Option<Vec<CompareTurn>>,
 }
 
 /// One end: what it has learned, and what it has sent and received on this connection.
@@ -141,7 +143,7 @@ impl Transport for Pair {
 impl Pair {
     pub(crate) fn new(client: Box<dyn StackEndpoint>, server: Box<dyn StackEndpoint>) -> Self {
         let (client, server) = (Party::new("the client", client), Party::new("the server", server));
-        Self { client, server, clock: CpuClock::calibrated(), signs_by_ml_dsa: false, max_fragment: None }
+        Self { client, server, clock: CpuClock::calibrated(), signs_by_ml_dsa: false, max_fragment: None, recording: None }
     }
 
     /// As [`Transport::connect`], with something to be done between the handshake and the end; its time is not counted.
@@ -285,8 +287,8 @@ impl Pair {
     ) -> Result<(u64, u64, Option<u64>), Failed> {
         let (mut sent, mut received, mut server_flight) = (0, 0, None);
         let mut is_unsaid = says != Says::Nothing;
-        self.client.begin(self.clock, says.plan(session))?;
-        self.server.begin(self.clock, Plan::default())?;
+        self.turn(Side::Client, 0, |client, clock| client.begin(clock, says.plan(session)))?;
+        self.turn(Side::Server, 0, |server, clock| server.begin(clock, Plan::default()))?;
         for _ in 0..TURNS {
             if self.client.sent.is_empty() && self.server.sent.is_empty() {
                 let waiting = [&self.client, &self.server].into_iter().find(|side| !side.is_ready);
@@ -296,18 +298,28 @@ impl Pair {
             }
             sent += self.client.sent.len() as u64;
             witness.client_sends(&self.client.sent);
-            self.server.receive(self.clock, &mut self.client.sent)?;
+            self.hand_over(Side::Server)?;
             let flight = self.server.sent.len() as u64;
             received += flight;
             witness.server_sends(&self.server.sent);
             server_flight = server_flight.or_else(|| witness.observed().map(|_| flight));
-            self.client.receive(self.clock, &mut self.server.sent)?;
+            self.hand_over(Side::Client)?;
             // It leaves with the client's Finished.
             if self.client.is_ready && std::mem::take(&mut is_unsaid) {
-                self.client.send_request(self.clock)?;
+                self.turn(Side::Client, 0, Party::send_request)?;
             }
         }
         Err(Failed::because(format!("the handshake does not end after {TURNS} turns")))
+    }
+
+    /// A side takes all that its peer has sent.
+    fn hand_over(&mut self, to: Side) -> Result<(), Failed> {
+        let Self { client, server, clock, recording, .. } = self;
+        match to {
+            _ if recording.is_some() => self.hand_over_by_record(to),
+            Side::Server => server.receive(*clock, &mut client.sent),
+            Side::Client => client.receive(*clock, &mut server.sent),
+        }
     }
 
     fn deliver(&mut self) -> Result<(), Failed> {
@@ -431,6 +443,11 @@ impl Party {
         self.check_heard(after_handshake)
     }
 
+    /// Whether a server has the request, in early data or after its handshake.
+    pub(crate) fn has_request(&self) -> bool {
+        self.heard == REQUEST || self.endpoint.early_data() == REQUEST
+    }
+
     fn check_heard(&mut self, sent: &[u8]) -> Result<(), Failed> {
         let heard = std::mem::take(&mut self.heard);
         self.check_data(sent, &heard)
@@ -481,11 +498,16 @@ fn is_just_short(made: &[usize], asked: usize) -> bool {
 }
 
 /// The lengths of these records' fragments. `None` of what ends within one, or is none.
-fn records(mut sent: &[u8]) -> Option<Vec<usize>> {
+fn records(sent: &[u8]) -> Option<Vec<usize>> {
+    Some(lengths(sent)?.into_iter().map(|length| length - HEADER_LEN).collect())
+}
+
+/// The lengths of these records, headers included. Likewise.
+pub(crate) fn lengths(mut sent: &[u8]) -> Option<Vec<usize>> {
     let mut lengths = Vec::new();
-    while let Some((record, length)) = Record::parse(sent).ok()? {
+    while let Some((_, length)) = Record::parse(sent).ok()? {
         sent = sent.get(length..)?;
-        lengths.push(record.fragment.len());
+        lengths.push(length);
     }
     sent.is_empty().then_some(lengths)
 }

@@ -5,8 +5,9 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument, LayersDocument,
-    LoadDocument, LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareLinkRow, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument,
+    LayersDocument, LoadDocument, LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics,
+    TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -223,9 +224,20 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         outcome: &it.outcome,
         measured: None,
         memory: None,
+        link: None,
+    });
+    let replayed = document.links.iter().flat_map(|links| &links.rows).map(|row| Compared {
+        client: &row.client,
+        server: &row.server,
+        case: &row.case,
+        outcome: "replayed",
+        measured: None,
+        memory: None,
+        link: Some(row),
     });
     let weighed = document.memory.iter().map(weighed);
-    let rows: Vec<Compared<'_>> = document.rows.iter().flat_map(compared).chain(weighed).chain(skipped).collect();
+    let rows: Vec<Compared<'_>> =
+        document.rows.iter().flat_map(compared).chain(weighed).chain(replayed).chain(skipped).collect();
     let statistics = |it: &Compared<'_>| it.measured.map(|(_, statistics, ..)| *statistics);
     Records::of(&rows)
         .field("scenario", |_| &document.scenario)
@@ -266,6 +278,15 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("idle_bytes", |it| Some(it.memory?.idle.as_ref()?.median))
         .interval("idle_ci95_low_bytes", "idle_ci95_high_bytes", |it| it.memory?.idle.as_ref()?.ci95)
         .known("session_bytes", |it| Some(it.memory?.session.as_ref()?.median))
+        .known("rtt_ns", |it| Some(it.link?.link.rtt_ns))
+        .known("bandwidth", |it| it.link?.link.bandwidth)
+        .known("loss", |it| Some(it.link?.link.loss))
+        .known("initcwnd", |it| Some(it.link?.link.initcwnd))
+        .known("ready_median_ns", |it| Some(it.link?.ready.median_ns))
+        .known("request_median_ns", |it| Some(it.link?.request.median_ns))
+        .known("request_mean_ns", |it| Some(it.link?.request.mean_ns))
+        .known("request_p95_ns", |it| Some(it.link?.request.p95_ns))
+        .known("request_p99_ns", |it| Some(it.link?.request.p99_ns))
         .records
 }
 
@@ -277,11 +298,12 @@ struct Compared<'a> {
     outcome: &'a str,
     measured: Option<(CompareSide, &'a Statistics, u64, Option<u64>)>,
     memory: Option<&'a CompareMemory>,
+    link: Option<&'a CompareLinkRow>,
 }
 
 fn weighed(row: &CompareMemory) -> Compared<'_> {
     let (client, server) = if row.side == CompareSide::Client { (&row.stack, &row.peer) } else { (&row.peer, &row.stack) };
-    Compared { client, server, case: &row.case, outcome: "measured", measured: None, memory: Some(row) }
+    Compared { client, server, case: &row.case, outcome: "measured", measured: None, memory: Some(row), link: None }
 }
 
 fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
@@ -289,7 +311,7 @@ fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
     let sides = CompareSide::ALL
         .into_iter()
         .filter_map(|side| Some((side, row.of(side)?, *n, row.instructions.and_then(|count| count.of(side)))));
-    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it), memory: None })
+    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it), memory: None, link: None })
 }
 
 /// A row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and no figures.

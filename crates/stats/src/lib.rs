@@ -43,7 +43,7 @@ pub use estimates::ratio_of_estimates;
 pub use mean::mean_interval;
 pub use order::balanced_order;
 pub use quantile::{median, quantile};
-pub use random::shuffle;
+pub use random::{Chance, shuffle};
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use several::ratio_to_earlier;
 pub use share::wilson;

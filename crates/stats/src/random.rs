@@ -1,5 +1,24 @@
 //! The seeded generator behind the resamples.
 
+/// An event that happens with one probability again and again, each time by itself.
+pub struct Chance {
+    random: Xoshiro256PlusPlus,
+    probability: f64,
+}
+
+impl Chance {
+    /// The same events for the same seed. A probability is from 0 to 1.
+    pub fn new(probability: f64, seed: u64) -> Self {
+        Self { random: Xoshiro256PlusPlus::from_seed(seed), probability }
+    }
+
+    /// Whether it happens now.
+    pub fn happens(&mut self) -> bool {
+        // 53 bits are what an f64 holds.
+        ((self.random.next_u64() >> 11) as f64) < self.probability * (1_u64 << 53) as f64
+    }
+}
+
 /// xoshiro256++ of Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM Transactions on
 /// Mathematical Software 47 (2021), its state filled by SplitMix64 as its authors advise. Small, fast and good enough
 /// for statistics; never for keys.

@@ -7,6 +7,7 @@ mod every_pair;
 mod exercise;
 mod gate;
 mod hostile;
+mod link;
 mod loopback;
 mod massif;
 mod memory;

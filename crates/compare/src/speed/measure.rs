@@ -266,6 +266,7 @@ fn handshakes(
         over: CompareOver::Memory,
         callgrind: None,
         earlier: None,
+        links: None,
         heap_counter: None,
     };
     compare(&comparison, launcher, provenance.clone(), audience).ok()

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
+use super::{CompareBaseline, CompareLinks, ConditionRecord, Provenance, Statistics, Traffic};
 use crate::{Bytes, KeyPairs, Kind, KindCounts, PskMode, ServerChain, Version};
 
 /// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
@@ -44,6 +44,9 @@ pub struct CompareDocument {
     pub memory: Vec<CompareMemory>,
     /// How two handshakes of one pair compare.
     pub ratios: Vec<CompareRatio>,
+    /// The handshakes over links, in virtual time; null where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<CompareLinks>,
     /// What could not be measured, and why.
     pub skipped: Vec<CompareSkipped>,
     /// What works with what.

@@ -3,6 +3,7 @@
 mod calibration;
 mod compare;
 mod compare_baseline;
+mod compare_link;
 mod comparison;
 mod condition;
 mod diagnose;
@@ -28,6 +29,10 @@ pub use compare::{
 };
 pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,
+};
+pub use compare_link::{
+    CompareCrossing, CompareLink, CompareLinkRow, CompareLinkTime, CompareLinks, CompareReached, CompareRecording,
+    CompareTurn,
 };
 pub use comparison::{
     BaselineVerdict, Change, ChangeCause, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,

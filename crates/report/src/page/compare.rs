@@ -2,6 +2,7 @@
 
 mod bulk;
 mod charts;
+mod link;
 mod matrix;
 mod memory;
 pub(super) mod words;
@@ -20,6 +21,7 @@ use crate::table::{Rows, Table, Tone};
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
     let mut blocks: Vec<Block> = document.conclusion.iter().cloned().map(Block::Paragraph).collect();
+    blocks.extend(document.links.iter().filter_map(link::answer).map(Block::Paragraph));
     blocks.push(Block::Facts(facts(document)));
     if !document.rows.is_empty() {
         blocks.push(Block::Heading(heading_of_costs(document).to_owned()));
@@ -48,6 +50,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(charts::ratios(document).map(Block::Chart));
         blocks.push(Block::Table(ratios(document)));
     }
+    blocks.extend(document.links.iter().flat_map(link::blocks));
     blocks.extend(matrix::blocks(&document.matrix));
     if !document.claims.is_empty() {
         blocks.push(Block::Heading("Against what was published".to_owned()));

@@ -21,10 +21,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The documents in `documents/`.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "away",
     "board",
     "compare",
+    "compare-link",
     "diagnose-client",
     "diagnose-haproxy",
     "diagnose-nginx",

@@ -11,6 +11,7 @@ use reprise_model::document::CompareOver;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::gate::{CONDITIONS, GateArgs};
+use super::link::LinkArgs;
 use crate::outputs::OutputArgs;
 use crate::values::{self, explained, one_of};
 
@@ -68,6 +69,8 @@ pub(crate) struct CompareArgs {
     /// Maximum time a library may take to answer; then its process is killed
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = values::parse_duration, help_heading = "Measure")]
     pub(super) timeout: Duration,
+    #[command(flatten)]
+    pub(super) link: LinkArgs,
     #[command(flatten)]
     pub(super) gate: GateArgs,
     #[command(flatten)]
@@ -144,7 +147,7 @@ Examples:
   reprise compare psk --keys p-256                   what a shared key saves on certificates
   reprise compare pregenerate --keys p-256           what key pairs made ahead and shorter chains save
   reprise compare post-quantum                       what ML-KEM and ML-DSA cost, in CPU time, bytes and round trips
-  reprise compare pregenerate --keys p-256           what key pairs made ahead and shorter chains save
+  reprise compare full --rtt 0..200ms                from which round-trip time on TLS 1.3 is ahead
   reprise compare throughput --records 16384,512     bulk data, by suite and record size
   reprise compare memory                             the heap of a connection and of a context
   reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first

@@ -3,6 +3,7 @@
 mod flags;
 mod gate;
 mod install;
+mod link;
 mod list;
 pub(crate) mod plugins;
 
@@ -58,6 +59,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         over: arguments.over,
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
+        links: arguments.link.plan(&scenario, arguments.over, arguments.seed)?,
         heap_counter: heap_counter.as_deref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
