@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reprise_harness::{Lab, Reprise};
-use reprise_lab::Resumption;
+use reprise_lab::{KeyKind, Resumption};
 use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide};
 use reprise_model::{Kind, Operation, Version};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 
 /// What is built in alone, so that these tests need no plugin.
 const NO_PLUGINS: [&str; 2] = ["--plugins", "no-plugins-are-here"];
@@ -67,6 +68,19 @@ fn each_handshake_is_laid_out_in_the_order_of_time() {
         let begins: Vec<f64> = path.steps.iter().map(|step| step.begin_ns).collect();
         assert!(begins.is_sorted(), "{begins:?}");
     }
+}
+
+#[test]
+fn a_server_whose_processor_time_is_known_stands_above_the_floor() {
+    reprise_servers::require!("nginx");
+    let lab = Lab::new();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    let measure = lab.measure(nginx.address()).count(60).args(["--server-pid", &nginx.pid().to_string()]);
+    let document = explained(&lab.file("measure.json", measure.run().exits(0).json.unwrap()), &[]);
+    let server = document.server.unwrap();
+    assert!(server.operations_ns > 10_000.0 && server.tcp_ns > 1_000.0, "{server:?}");
+    assert!(server.ratio > 1.0, "no server costs less than the floor: {server:?}");
+    assert_eq!(explained(&measured(&lab), &[]).server, None, "nobody named its process");
 }
 
 #[test]

@@ -7,13 +7,14 @@
 mod change;
 mod layout;
 mod seen;
+mod server;
 
 use reprise_lab::LabError;
 use reprise_model::document::{ExplainDocument, ExplainPath, MeasureDocument, Provenance, TraceDocument};
 use reprise_model::{Kind, Version};
 
 use crate::comparison::{Audience, Effort};
-use crate::speed::{Primitive, SpeedPlan, Step, Work, catalogue, speed};
+use crate::speed::{Primitive, SpeedPlan, Step, Work, catalogue, speed, tcp};
 use crate::stacks::FoundStack;
 use crate::worker::Launcher;
 
@@ -44,6 +45,8 @@ pub struct ExplainPlan<'a> {
     pub server: &'a FoundStack,
     /// Whether nobody said so.
     pub server_assumed: bool,
+    /// All stacks that there are: the best of them is the floor.
+    pub all: &'a [FoundStack],
     /// Signatures of certificates that the client verifies, where the result does not say.
     pub certificates: u64,
     /// How much is measured of each operation.
@@ -99,8 +102,11 @@ pub fn explain(
     let is_needed =
         |it: &Primitive| works.iter().any(|work| work.operation == it.operation && work.algorithm == it.algorithm);
     let primitives: Vec<Primitive> = catalogue().into_iter().filter(is_needed).collect();
-    let stacks =
-        if plan.client == plan.server { vec![plan.server.clone()] } else { vec![plan.client.clone(), plan.server.clone()] };
+    let stacks = match server_cpu(plan) {
+        Some(_) => plan.all.to_vec(),
+        None if plan.client == plan.server => vec![plan.server.clone()],
+        None => vec![plan.client.clone(), plan.server.clone()],
+    };
     let speed_plan = SpeedPlan {
         primitives: &primitives,
         stacks: &stacks,
@@ -115,6 +121,8 @@ pub fn explain(
     warnings.extend(seen.iter().any(|seen| seen.handshake.is_static_rsa()).then(|| STATIC_RSA.to_owned()));
     let mut paths: Vec<ExplainPath> = seen.iter().map(|seen| costs.measured(seen)).collect();
     paths.extend(changed.map(|(base, changed, words)| costs.changed(base, &changed, words)));
+    let server =
+        server_cpu(plan).and_then(|cpu_ns| server::above_the_floor(cpu_ns, &seen, &speed, tcp(&speed_plan, launcher)?));
     let (target, of) = match plan.result {
         Measured::Measure(it) => (&it.target, &it.schema),
         Measured::Trace(it) => (&it.target, &it.schema),
@@ -127,8 +135,17 @@ pub fn explain(
         server_stack: plan.server.name.clone(),
         server_assumed: plan.server_assumed,
         paths,
+        server,
         warnings,
         interrupted: audience.stops(),
         provenance,
     })
+}
+
+/// What a connection cost the server's processes, where they were named.
+fn server_cpu(plan: &ExplainPlan<'_>) -> Option<u64> {
+    match plan.result {
+        Measured::Measure(document) => document.server_cpu.map(|cpu| cpu.per_connection_ns),
+        Measured::Trace(_) => None,
+    }
 }

@@ -15,6 +15,8 @@ pub(super) struct Seen {
     pub(super) round_trips: Option<u64>,
     pub(super) median_ns: u64,
     pub(super) ci95_ns: Option<[u64; 2]>,
+    /// How many there were.
+    pub(super) connections: u64,
 }
 
 /// Every handshake of the result whose path is known.
@@ -53,6 +55,7 @@ fn of_run(run: &Run, certificates: u64) -> Option<Seen> {
         round_trips: run.round_trips,
         median_ns: tls.median_ns,
         ci95_ns: tls.ci95_ns,
+        connections: run.n,
     })
 }
 
@@ -73,6 +76,7 @@ fn of_trace(traced: &TracedConnection, certificates: u64) -> Option<Seen> {
         round_trips: Some(traced.round_trips),
         median_ns: tls.0,
         ci95_ns: None,
+        connections: 1,
     })
 }
 
@@ -104,5 +108,12 @@ pub(super) fn example(kind: Kind, round_trip_ns: u64, median_ns: u64) -> Seen {
         certificates: 1,
         mutual: false,
     };
-    Seen { handshake, round_trip_ns, round_trips: Some(1), median_ns, ci95_ns: Some([median_ns - 10, median_ns + 10]) }
+    Seen {
+        handshake,
+        round_trip_ns,
+        round_trips: Some(1),
+        median_ns,
+        ci95_ns: Some([median_ns - 10, median_ns + 10]),
+        connections: 1,
+    }
 }

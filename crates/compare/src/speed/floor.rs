@@ -49,6 +49,10 @@ fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
         certificates: 1,
         mutual: false,
     };
+    needs_of(&handshake, side)
+}
+
+fn needs_of(handshake: &Handshake, side: CompareSide) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for step in handshake.steps() {
         let Step::Operation(work) = step else { continue };
@@ -59,6 +63,12 @@ fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
         }
     }
     needs
+}
+
+/// The least that a handshake can cost a server, each operation at the best of these stacks; `None` where one was measured nowhere.
+pub(crate) fn least_of_server(rows: &[SpeedRow], handshake: &Handshake) -> Option<f64> {
+    let needs = needs_of(handshake, CompareSide::Server);
+    needs.iter().map(|need| Some(best(rows, need)?.once_ns * need.times as f64)).sum()
 }
 
 /// The floors of all handshakes, for both sides. A handshake of which an operation was not measured anywhere has none.

@@ -237,7 +237,7 @@ fn hardware(cells: &[Cell], seed: u64) -> Vec<SpeedHardware> {
 }
 
 /// What the kernel takes for a connection of TCP.
-fn tcp(plan: &SpeedPlan<'_>, launcher: &Launcher) -> Option<SpeedTcp> {
+pub(crate) fn tcp(plan: &SpeedPlan<'_>, launcher: &Launcher) -> Option<SpeedTcp> {
     let mut worker = Worker::new(launcher);
     let ask = |_| worker.ask::<TcpCost>(&Request::TcpConnections { count: TCP_CONNECTIONS }).ok();
     let samples: Vec<TcpCost> = (0..plan.effort.samples).filter_map(ask).collect();

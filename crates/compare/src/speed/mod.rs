@@ -18,5 +18,7 @@ pub use catalogue::{Primitive, catalogue};
 pub use measure::{SpeedPlan, speed};
 
 pub(crate) use cell::{PrimitiveCell, tcp_connections};
+pub(crate) use floor::least_of_server;
 pub(crate) use handshake::{Handshake, Step, Work};
+pub(crate) use measure::tcp;
 pub(crate) use message::{PrimitiveJob, PrimitiveReady};

@@ -23,12 +23,31 @@ pub struct ExplainDocument {
     pub server_assumed: bool,
     /// A path for each version and kind that was measured, and for the change that was asked for.
     pub paths: Vec<ExplainPath>,
+    /// How far the server stands above the floor; absent where the result has no processor time of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ExplainServer>,
     /// What the reader should know of these figures.
     pub warnings: Vec<String>,
     /// Whether Ctrl-C ended it.
     pub interrupted: bool,
     /// Where it comes from.
     pub provenance: Provenance,
+}
+
+/// What a connection cost the server's processes, and the least that its handshakes can cost on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExplainServer {
+    /// Processor time of the server's processes for a connection, user and system, the mean of all kinds.
+    pub cpu_ns: u64,
+    /// Operations that the protocol demands of a server, each at the best of all stacks here: the mean of the same kinds.
+    pub operations_ns: f64,
+    /// What accepting a TCP connection and ending it takes over loopback.
+    pub tcp_ns: f64,
+    /// cpu / (operations + tcp).
+    pub ratio: f64,
+    /// Stacks whose operations were measured.
+    pub stacks: u64,
 }
 
 /// The critical path of one handshake, from its first byte until the client may send application data.

@@ -42,7 +42,7 @@ pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{
     BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject,
 };
-pub use explain::{ExplainDocument, ExplainPath, ExplainSide, ExplainStep};
+pub use explain::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use fleet::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
 pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};

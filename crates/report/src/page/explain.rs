@@ -1,7 +1,7 @@
 //! The critical path of a handshake: what both sides do in the order of time, and what a change would bring.
 
 use reprise_diagnosis::figures::{percent, span};
-use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide, ExplainStep};
+use reprise_model::document::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
 
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
@@ -18,7 +18,7 @@ pub(crate) fn explain(document: &ExplainDocument) -> Page {
     // What was asked comes before what was measured.
     let (asked, measured): (Vec<_>, Vec<_>) = document.paths.iter().partition(|path| path.predicted_ns.is_some());
     let answers = asked.into_iter().chain(measured).map(|path| Block::Paragraph(answer(path, &document.paths)));
-    blocks.push(Block::Summary(answers.collect()));
+    blocks.push(Block::Summary(answers.chain(document.server.iter().map(|it| Block::Paragraph(floor(it)))).collect()));
     blocks.extend(document.warnings.iter().map(Block::warning));
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: operations were measured until then"));
@@ -87,6 +87,17 @@ fn answer(path: &ExplainPath, all: &[ExplainPath]) -> String {
         path.kind,
         span(measured),
         largest.unwrap_or_default()
+    )
+}
+
+fn floor(server: &ExplainServer) -> String {
+    let [operations, tcp] = [server.operations_ns, server.tcp_ns].map(|ns| span(ns.round() as u64));
+    let stacks = if server.stacks == 1 { "one stack".to_owned() } else { format!("{} stacks", server.stacks) };
+    format!(
+        "A connection cost the server's processes {} of processor time, {:.1} times the floor: {operations} for the operations of its \
+         handshakes, each at the best of {stacks} here, and {tcp} for TCP.",
+        span(server.cpu_ns),
+        server.ratio
     )
 }
 

@@ -89,6 +89,7 @@ pub(super) fn run(
         client,
         server,
         server_assumed: arguments.server_stack.is_none(),
+        all: &found,
         certificates: arguments.certificates.unwrap_or(1),
         effort: EFFORT,
         seed: 1,
