@@ -20,9 +20,11 @@ use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
-    let mut blocks: Vec<Block> = document.conclusion.iter().cloned().map(Block::Paragraph).collect();
-    blocks.extend(document.links.iter().filter_map(link::answer).map(Block::Paragraph));
+    // Who asks for a link is answered by it.
+    let answers = document.links.iter().filter_map(link::answer).chain(document.conclusion.iter().cloned());
+    let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();
     blocks.push(Block::Facts(facts(document)));
+    blocks.extend(document.links.iter().flat_map(link::blocks));
     if !document.rows.is_empty() {
         blocks.push(Block::Heading(heading_of_costs(document).to_owned()));
         blocks.extend(charts::costs(document).map(Block::Chart));
@@ -50,7 +52,6 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.extend(charts::ratios(document).map(Block::Chart));
         blocks.push(Block::Table(ratios(document)));
     }
-    blocks.extend(document.links.iter().flat_map(link::blocks));
     blocks.extend(matrix::blocks(&document.matrix));
     if !document.claims.is_empty() {
         blocks.push(Block::Heading("Against what was published".to_owned()));
