@@ -64,6 +64,7 @@ impl LoadOutcome {
             && (most as f64) > 1.5 * least.max(1) as f64
             && (most - least) as f64 > CHANCE * (most as f64).sqrt()
             && options.ramp <= options.warmup
+            && options.stages.is_empty()
         {
             notices.push(LoadNotice::UnevenSeconds { least, most });
         }

@@ -10,6 +10,7 @@ use reprise_wire::NamedGroup;
 
 use crate::fault_counts::FaultCounts;
 use crate::seconds::Seconds;
+use crate::stages::StageSummaries;
 
 /// So many seconds have room beforehand.
 const SECONDS: usize = 4096;
@@ -49,6 +50,8 @@ pub(crate) struct Summary {
     pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
     /// In an open loop, connections that were due within the time that counts.
     pub(crate) due: u64,
+    /// What was due in each stage.
+    pub(crate) stages: StageSummaries,
     /// How its thread spent its time until the last connections were begun; not merged.
     pub(crate) busy: ProcessorShare,
     /// Connections that were begun.
@@ -173,6 +176,7 @@ impl Summary {
         for (ours, theirs) in self.per_second.iter_mut().zip(&other.per_second) {
             ours.iter_mut().zip(theirs).for_each(|(to, from)| *to += from);
         }
+        self.stages.merge(&other.stages);
         for &(protocol, count) in &other.protocols {
             count_more(&mut self.protocols, protocol, count);
         }

@@ -13,6 +13,7 @@ mod isolation;
 mod lab;
 mod layers;
 mod load;
+mod load_stage;
 mod measure;
 mod provenance;
 mod side_by_side;
@@ -50,6 +51,7 @@ pub use load::{
     Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, LoadStepTarget,
     LoadWindow, Verdict,
 };
+pub use load_stage::LoadStage;
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
     SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,

@@ -1,6 +1,7 @@
 //! What is shown of a load.
 
 mod charts;
+mod stages;
 
 use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_model::{Kind, Phase};
@@ -19,6 +20,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     blocks.extend(section("Connections", connections(document), None));
     let about_queue = reprise_results::about_queue(document).map(Block::Aside);
     blocks.extend(section("Latency", latencies(document), about_queue));
+    blocks.extend(section("Stages", stages::table(document), about_stages(document)));
     blocks.extend(section("Rates tried", steps(document), None));
     blocks.push(source(&document.provenance));
     Page::new("load", format!("{} under load", title(&document.target)), blocks)
@@ -63,6 +65,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     let asked = &document.asked;
     let shape = match (asked.connections, asked.rate) {
         (Some(connections), _) => format!("{} at once", counted(connections, "connection")),
+        (None, Some(_)) if !document.stages.is_empty() => stages::asked(&document.stages),
         (None, Some(rate)) => format!("{rate} connections/s"),
         (None, None) => "not said".to_owned(),
     };
@@ -222,6 +225,15 @@ fn steps(document: &LoadDocument) -> Table {
         .words("held?", |step| if step.passed { "yes" } else { "no" })
         .toned(|step| if step.passed { Tone::Gain } else { Tone::Plain })
         .table()
+}
+
+fn about_stages(document: &LoadDocument) -> Option<Block> {
+    let server =
+        if document.server_cpu_ns.is_some() { " Server CPU: of one processor, while the stage lasted." } else { "" };
+    let text = format!(
+        "A connection counts in the stage in which it was due, whenever it ended. Latency: from the intended start.{server}"
+    );
+    (!document.stages.is_empty()).then_some(Block::Aside(text))
 }
 
 fn verdict(document: &LoadDocument) -> Item {

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The documents in `documents/`.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "away",
     "board",
     "compare",
@@ -34,6 +34,7 @@ const DOCUMENTS: [&str; 18] = [
     "lab",
     "layers",
     "load",
+    "load-stages",
     "mutual",
     "nginx",
     "refused",

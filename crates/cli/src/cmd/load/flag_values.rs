@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reprise_load::WeightedName;
+use reprise_load::{Stage, WeightedName};
 use reprise_model::Kind;
 use reprise_wire::NamedGroup;
 
@@ -20,6 +20,12 @@ pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
     } else {
         Err(complain())
     }
+}
+
+pub(super) fn parse_stage(text: &str) -> Result<Stage, String> {
+    let complain = || format!("invalid stage '{text}': use DURATION:RATE, such as 30s:500");
+    let (duration, rate) = text.split_once(':').ok_or_else(complain)?;
+    Ok(Stage { duration: values::parse_long_duration(duration)?, rate: values::parse_rate(rate)? })
 }
 
 fn parse_weight(text: &str) -> Result<(&str, u32), String> {
@@ -102,6 +108,14 @@ mod tests {
         assert_eq!(parse_step("p99.9=20ms"), Ok((0.999, Duration::from_millis(20))));
         for wrong in ["p99", "99=1s", "p0=1s", "p101=1s", "p99=0s", "pNaN=1s"] {
             assert!(parse_step(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_stage_is_a_duration_and_a_rate() {
+        assert_eq!(parse_stage("1m:0.5"), Ok(Stage { duration: Duration::from_secs(60), rate: 0.5 }));
+        for wrong in ["", "30s", "500:30s", "0s:500", "30s:0", "30s:-1", "30s:500:1", ":500"] {
+            assert!(parse_stage(wrong).is_err(), "{wrong}");
         }
     }
 

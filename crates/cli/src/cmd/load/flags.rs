@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
-use reprise_load::{ArrivalSpread, Close, KeyShareMode, WeightedName};
+use reprise_load::{ArrivalSpread, Close, KeyShareMode, Stage, WeightedName};
 use reprise_model::{Kind, Version};
 use reprise_results::LoadPlanned;
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -34,14 +34,18 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(super) i_may_load_this_target: bool,
 
-    /// Concurrent connections: a closed loop, or with --rate the maximum in flight
+    /// Concurrent connections: a closed loop, or with --rate or --stage the maximum in flight
     #[arg(short, long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Shape")]
     pub(super) connections: u32,
     /// Start this many connections per second: an open loop; latency is also measured from the intended start
-    #[arg(short, long, value_name = "R", value_parser = values::parse_rate, help_heading = "Shape")]
+    #[arg(short, long, value_name = "R", group = "open_loop", value_parser = values::parse_rate, help_heading = "Shape")]
     pub(super) rate: Option<f64>,
-    /// Arrival pattern of --rate
-    #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "rate", help_heading = "Shape")]
+    /// Start R connections per second for this time: an open loop like --rate; repeat it for the stages that follow, instead of
+    /// --duration: '--stage 30s:500 --stage 1m:2000'
+    #[arg(long, value_name = "DURATION:R", group = "open_loop", conflicts_with_all = ["duration", "count", "ramp", "step"], value_parser = flag_values::parse_stage, help_heading = "Shape")]
+    pub(super) stage: Vec<Stage>,
+    /// Arrival pattern of --rate and --stage
+    #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "open_loop", help_heading = "Shape")]
     pub(super) spread: ArrivalSpread,
     /// Increase to the full load over this time
     #[arg(long, value_name = "DURATION", value_parser = values::parse_wait, help_heading = "Shape")]
@@ -167,6 +171,7 @@ Examples:
   reprise load localhost:8443                                  full TLS 1.3 handshakes, 64 at once
   reprise load localhost:8443 --mix full=1,ticket=4 --tls 1.2  a mix of kinds
   reprise load localhost:8443 --rate 2000 --spread poisson     an open loop
+  reprise load localhost:8443 --stage 30s:500 --stage 1m:2000  a rate that changes
   reprise load localhost:8443 --rate 500 --step p99=20ms       the highest rate within a latency
   reprise load localhost:8443 --alpn h2 --requests 10          HTTP/2, ten requests a connection
   reprise load localhost:8443 --fail-if 'latency.p99 > 20ms'   exit 1 if it is slower
@@ -192,7 +197,7 @@ impl LoadArgs {
             requests: self.requests,
             http: self.starttls.is_none(),
             server_cpu: self.server_pid.is_some(),
-            open: self.rate.is_some(),
+            open: self.rate.is_some() || !self.stage.is_empty(),
         }
     }
 }

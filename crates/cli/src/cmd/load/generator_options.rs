@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
@@ -39,19 +40,24 @@ impl LoadArgs {
     /// The generator's options. Reads every file that is named.
     pub(super) fn options(&self, address: SocketAddr) -> anyhow::Result<Options> {
         let most = self.connections as usize;
-        let arrival = match self.rate {
+        let staged: Duration = self.stage.iter().map(|stage| stage.duration).sum();
+        let due: f64 = self.stage.iter().map(|stage| stage.rate * stage.duration.as_secs_f64()).sum();
+        let mean_rate = (!self.stage.is_empty()).then(|| due / staged.as_secs_f64());
+        let arrival = match self.rate.or(mean_rate) {
             None => Arrival::Closed { connections: most },
             Some(rate) => Arrival::Open { rate, spread: self.spread, most },
         };
+        let duration = if self.stage.is_empty() { self.duration } else { staged };
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
         Ok(Options {
             tls: Arc::new(self.tls_options()?),
             arrival,
+            stages: self.stage.clone(),
             ramp: self.ramp.unwrap_or_default(),
             warmup: self.warmup.unwrap_or_default(),
-            end: self.count.map_or(LoadEnd::After(self.duration), LoadEnd::Count),
+            end: self.count.map_or(LoadEnd::After(duration), LoadEnd::Count),
             mix: self.mix.0.clone(),
             requests: self.requests,
             close: self.close,
