@@ -65,6 +65,8 @@ impl LoadOutcome {
             warnings: Vec::new(),
             steps: Vec::new(),
             stages: self.stages(options),
+            sweep: None,
+            plan: None,
             conditions: Vec::new(),
             interrupted,
             generators: 1,

@@ -28,6 +28,7 @@
 
 mod alarm;
 mod arrivals;
+mod capacity;
 mod client;
 mod connection;
 mod deadlines;
@@ -51,9 +52,11 @@ mod socket;
 mod stages;
 mod step;
 mod summary;
+mod sweep;
 mod verdict;
 mod worker;
 
+pub use capacity::{PlanTarget, plan};
 pub use client::LoadClient;
 pub use latencies::LatencyCounts;
 pub use load::{LoadOutcome, Observer, Silent, run};
@@ -62,3 +65,4 @@ pub use resources::cpu::process_tree_cpu;
 pub use shared::LoadShared;
 pub use stages::Stage;
 pub use step::{Search, StepTarget, search};
+pub use sweep::{Sweep, sweep};

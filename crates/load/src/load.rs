@@ -79,6 +79,12 @@ impl LoadOutcome {
         self.summary.faults.by_name()
     }
 
+    /// How many processors the server could use at once, where its process was named.
+    pub(crate) fn server_processors(&self) -> Option<f64> {
+        let limit = self.used.server_restraint.limit.as_ref().map_or(f64::INFINITY, |limit| limit.processors);
+        self.used.server.as_ref().map(|server| (server.usable_processors() as f64).min(limit))
+    }
+
     /// A quantile of the latency from the intended start, over all kinds, in nanoseconds; 0 where none is known.
     pub fn latency_from_intended(&self, quantile: f64) -> u64 {
         let Some(mut all) = histogram() else { return 0 };
@@ -102,6 +108,9 @@ pub trait Observer {
 
     /// A search begins to try this rate, in connections a second.
     fn tries(&self, _rate: f64) {}
+
+    /// A sweep begins the load of which this share of connections, in per cent, offers a session.
+    fn offers(&self, _share: u32) {}
 }
 
 /// Watches nothing.

@@ -36,6 +36,9 @@ impl LoadOutcome {
         self.of_the_generator(document, options, &mut notices);
         self.of_the_processors(document, options, &mut notices);
         self.of_failures(document, options, &mut notices);
+        if document.sweep.as_ref().is_some_and(|sweep| sweep.costs.is_none()) && options.server_pid.is_some() {
+            notices.push(LoadNotice::CostsUnknown);
+        }
         let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
         if refusals * 100 > document.http_status.values().sum() {
             notices.push(LoadNotice::ErrorResponses);

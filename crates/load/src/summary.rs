@@ -32,6 +32,8 @@ pub(crate) struct Summary {
     pub(crate) warmup_faults: FaultCounts,
     /// Full handshakes that were made because there was no session to offer.
     pub(crate) primed: u64,
+    /// Of all completions, those of the warm-up and the late ones included, how many resumed a session.
+    pub(crate) resumed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
     /// Sessions of TLS 1.3 that were accepted, and no new ticket came.
@@ -158,6 +160,7 @@ impl Summary {
         self.warmup += other.warmup;
         self.warmup_faults.merge(&other.warmup_faults);
         self.primed += other.primed;
+        self.resumed += other.resumed;
         self.refused += other.refused;
         self.late += other.late;
         self.last_completed = self.last_completed.max(other.last_completed);

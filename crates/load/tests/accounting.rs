@@ -107,7 +107,8 @@ fn each_connection_counts_in_the_stage_in_which_it_was_due() {
         assert!(stage.resumed.is_some_and(|share| share > 0.3) && stage.latency_from_intended_ns.is_some(), "{stage:?}");
     }
     let completed: u64 = document.stages.iter().map(|stage| stage.total_completed()).sum();
-    assert_eq!(completed, document.total_completed() + document.late);
+    // What was due in the warm-up and began after it is in no stage.
+    assert!(completed > 0 && completed <= document.total_completed() + document.late, "{completed}");
 
     // One place, where nobody answers: what finds it taken is counted where it was due.
     let silent = MisbehavingServer::silent().unwrap();

@@ -6,8 +6,8 @@ use std::io;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareCase, CompareDocument, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument, LayersDocument,
-    LoadDocument, LoadLatency, LoadStage, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics,
-    TraceDocument,
+    LoadDocument, LoadLatency, LoadShare, LoadStage, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument,
+    Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -133,7 +133,7 @@ fn measured<'a>(document: &'a MeasureDocument, run: &'a Run) -> Vec<Measured<'a>
     if figures.is_empty() { vec![figure(Phase::Total.name(), run.n, None)] } else { figures }
 }
 
-/// Of a second and a kind, of a kind and a phase of the whole, or of a stage.
+/// Of a second and a kind, of a kind and a phase of the whole, of a stage, or of a share.
 #[derive(Default)]
 struct LoadRow<'a> {
     second: Option<usize>,
@@ -142,9 +142,10 @@ struct LoadRow<'a> {
     phase: &'a str,
     latency: Option<&'a LoadLatency>,
     stage: Option<(usize, &'a LoadStage)>,
+    share: Option<&'a LoadShare>,
 }
 
-/// A row for each second and kind, for each kind and phase of the whole, and for each stage.
+/// A row for each second and kind, for each kind and phase of the whole, and for each stage or share.
 fn load(document: &LoadDocument) -> Vec<Vec<String>> {
     let mut rows: Vec<LoadRow<'_>> = Vec::new();
     for second in 0..document.rate.per_second.len() {
@@ -152,7 +153,7 @@ fn load(document: &LoadDocument) -> Vec<Vec<String>> {
             let completed = series.get(second).copied().unwrap_or_default();
             let latency = document.rate.latency_per_second.get(kind).and_then(|series| series.get(second)?.as_ref());
             let phase = if latency.is_some() { Phase::Total.name() } else { "" };
-            rows.push(LoadRow { second: Some(second), kind: Some(*kind), completed, phase, latency, stage: None });
+            rows.push(LoadRow { second: Some(second), kind: Some(*kind), completed, phase, latency, ..LoadRow::default() });
         }
     }
     for (kind, phases) in &document.latency_ns {
@@ -174,6 +175,11 @@ fn load(document: &LoadDocument) -> Vec<Vec<String>> {
         stage: Some((place + 1, stage)),
         ..LoadRow::default()
     }));
+    rows.extend(document.sweep.iter().flat_map(|sweep| &sweep.shares).map(|share| LoadRow {
+        completed: share.connections,
+        share: Some(share),
+        ..LoadRow::default()
+    }));
     let records = Records::of(&rows)
         .known("second", |row| row.second)
         .known("kind", |row| row.kind.map(Kind::name))
@@ -185,6 +191,16 @@ fn load(document: &LoadDocument) -> Vec<Vec<String>> {
         .known("p99_ns", |row| Some(row.latency?.p99))
         .known("p999_ns", |row| Some(row.latency?.p999))
         .known("max_ns", |row| Some(row.latency?.max));
+    if document.sweep.is_some() {
+        let shares = records
+            .known("offered", |row| row.share.map(|share| share.asked))
+            .known("resumed", |row| row.share?.resumed)
+            .known("rate", |row| row.share.map(|share| share.rate))
+            .known("failed", |row| row.share.map(|share| share.failed))
+            .known("server_cpu_ns", |row| row.share?.server_cpu_ns)
+            .known("bottleneck", |row| row.share.map(|share| share.bottleneck.name()));
+        return shares.records;
+    }
     if document.stages.is_empty() {
         return records.records;
     }

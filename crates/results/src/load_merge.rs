@@ -40,6 +40,9 @@ pub enum MergeError {
     /// One is of a search, whose rate is not that of the others.
     #[error("results of --step cannot be merged: each generator searched for its own rate")]
     Search,
+    /// One is of a sweep, whose loads were made in an order of its own.
+    #[error("results of --sweep and --plan cannot be merged: each generator made its loads in its own order")]
+    Sweep,
     /// A histogram cannot be read.
     #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
     Histogram {
@@ -116,6 +119,9 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     let way = |document: &LoadDocument| (document.target.starttls.clone(), document.target.proxy_protocol.clone());
     differs("ways to TLS", way(one) == way(other))?;
     differs("verification", one.asked.verify == other.asked.verify)?;
+    if [one, other].iter().any(|it| it.sweep.is_some()) {
+        return Err(MergeError::Sweep);
+    }
     if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
 }
 

@@ -4,7 +4,9 @@
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{LoadEnd, Options, Silent, run};
-use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadStage, LoadStep, LoadWindow, Provenance, Target, Verdict};
+use reprise_model::document::{
+    LoadCpuLimit, LoadDocument, LoadStage, LoadStep, LoadSweep, LoadWindow, Provenance, Target, Verdict,
+};
 use reprise_model::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
 use reprise_results::{MergeError, about_queue, load_warning, merge};
 
@@ -65,6 +67,8 @@ fn stages_add_up_where_they_last_as_long() {
     let merged = &merge(&documents).unwrap().stages[0];
     assert_eq!((merged.rate, merged.offered, merged.failed), (11.0, 10, 2));
     assert_eq!((merged.resumed, merged.server_cpu_ns), (Some(0.5), Some(3)), "both saw one server");
+    documents[0].sweep = Some(LoadSweep::default());
+    assert_eq!(merge(&documents), Err(MergeError::Sweep));
     documents[1].stages[0].duration_ns = 1;
     assert_eq!(merge(&documents), Err(MergeError::Different("stages")));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, LoadStage, Provenance, Target};
+use super::{ConditionRecord, LoadPlan, LoadStage, LoadSweep, Provenance, Target};
 use crate::{ClientCpu, Kind, Phase};
 
 /// What `load TARGET` prints as JSON.
@@ -87,6 +87,12 @@ pub struct LoadDocument {
     /// The stages of a rate that changes; absent where it does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<LoadStage>,
+    /// Loads of several shares of resumed connections; absent where there was one load. The rest of the document is of the highest share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<LoadSweep>,
+    /// The capacity that a rate needs; absent where none was asked for, or the sweep does not say what connections cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<LoadPlan>,
     /// What came of each `--fail-if`; absent where none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionRecord>,

@@ -14,6 +14,7 @@ mod lab;
 mod layers;
 mod load;
 mod load_stage;
+mod load_sweep;
 mod measure;
 mod provenance;
 mod side_by_side;
@@ -52,6 +53,7 @@ pub use load::{
     LoadWindow, Verdict,
 };
 pub use load_stage::LoadStage;
+pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
     SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,

@@ -2,6 +2,7 @@
 
 mod charts;
 mod stages;
+mod sweep;
 
 use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_model::{Kind, Phase};
@@ -15,6 +16,12 @@ use crate::table::{Rows, Table, Tone};
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document)), Block::Summary(summary(document))];
+    if let Some(sweep) = &document.sweep {
+        blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
+        blocks.extend(sweep::blocks(sweep, document.plan.as_ref()));
+        let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
+        blocks.push(Block::Heading(format!("The load of which {share:.0} % offer a session")));
+    }
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
     blocks.extend(section("Connections", connections(document), None));
@@ -42,6 +49,9 @@ fn summary(document: &LoadDocument) -> Vec<Block> {
 /// "525 connections/s within p99 20 ms, the highest rate tried"; without a search the rate that came about, and the whole connection's
 /// latency of each kind.
 fn answer(document: &LoadDocument) -> Option<String> {
+    if let Some(answer) = document.sweep.as_ref().and_then(|sweep| sweep::answer(sweep, document.plan.as_ref())) {
+        return Some(answer);
+    }
     if let Some(target) = document.asked.step {
         return Some(format!("{}.", found(target, &document.steps)));
     }
@@ -97,6 +107,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
+    facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
     facts.extend(asked.step.map(|target| Fact::new("search", found(target, &document.steps))));
     let statuses: Vec<String> = document.http_status.iter().map(|(status, count)| format!("{status} × {count}")).collect();
     if !statuses.is_empty() {

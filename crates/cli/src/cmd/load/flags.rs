@@ -64,6 +64,24 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "QUANTILE=DURATION", requires = "rate", conflicts_with = "count", value_parser = flag_values::parse_step, help_heading = "Shape")]
     pub(super) step: Option<(f64, Duration)>,
 
+    /// One load for each of these shares of connections that offer a session, in per cent: 'resumed=0,50,100', or 'resumed=0..100' for
+    /// five. With --server-pid, also what a full and a resumed connection cost the server. --mix names the kinds that resume
+    #[arg(long, value_name = "resumed=SHARES", conflicts_with_all = ["step", "stage"], value_parser = flag_values::parse_sweep, help_heading = "Shape")]
+    pub(super) sweep: Option<List<u32>>,
+    /// Processors that this many connections per second need, today and after a restart that loses all sessions: from --sweep, by
+    /// default resumed=0..100. Needs --server-pid
+    #[arg(long, value_name = "R", conflicts_with_all = ["step", "stage"], value_parser = values::parse_rate, help_heading = "Plan")]
+    pub(super) plan: Option<f64>,
+    /// Share of the connections that resume today, in per cent; by default as measured where most offer a session
+    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = flag_values::parse_share, help_heading = "Plan")]
+    pub(super) share: Option<f64>,
+    /// Time between two connections of one client: the plan then says how long the server takes to recover from the restart
+    #[arg(long, value_name = "DURATION", requires = "plan", value_parser = values::parse_long_duration, help_heading = "Plan")]
+    pub(super) gap: Option<Duration>,
+    /// Processors that the server is to have; by default those that the measured server can use
+    #[arg(long, value_name = "N", requires = "plan", value_parser = flag_values::parse_cores, help_heading = "Plan")]
+    pub(super) cores: Option<f64>,
+
     /// Mix of handshake kinds, by weight: full=70,id=10,ticket=20
     #[arg(long, value_name = "MIX", default_value = "full", value_parser = flag_values::parse_mix, help_heading = "Connections")]
     pub(super) mix: List<(Kind, u32)>,
@@ -173,6 +191,7 @@ Examples:
   reprise load localhost:8443 --rate 2000 --spread poisson     an open loop
   reprise load localhost:8443 --stage 30s:500 --stage 1m:2000  a rate that changes
   reprise load localhost:8443 --rate 500 --step p99=20ms       the highest rate within a latency
+  reprise load localhost:8443 --sweep resumed=0..100           what resuming saves the server
   reprise load localhost:8443 --alpn h2 --requests 10          HTTP/2, ten requests a connection
   reprise load localhost:8443 --fail-if 'latency.p99 > 20ms'   exit 1 if it is slower
   reprise load localhost:8443 --server-pid $(pidof -s nginx)   whose processor time was it?";
@@ -187,7 +206,13 @@ const KEY_SHARES: [(&str, KeyShareMode); 3] =
 impl LoadArgs {
     /// The kinds that are asked for.
     pub(super) fn kinds(&self) -> Vec<Kind> {
-        self.mix.0.iter().map(|(kind, _)| *kind).collect()
+        let asked = self.mix.0.iter().map(|(kind, _)| *kind);
+        if self.shares().is_none() {
+            return asked.collect();
+        }
+        let resumed: Vec<Kind> = asked.filter(|kind| kind.is_resumption()).collect();
+        let resumed = if resumed.is_empty() { vec![Kind::Ticket] } else { resumed };
+        std::iter::once(Kind::Full).chain(resumed).collect()
     }
 
     /// What conditions may ask of the load.

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{Arrival, LoadEnd, Options, StepTarget, TlsOptions, WeightedName};
+use reprise_load::{Arrival, LoadEnd, Options, PlanTarget, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -35,6 +35,27 @@ impl LoadArgs {
     pub(super) fn step_target(&self) -> Option<StepTarget> {
         let (quantile, latency) = self.step?;
         Some(StepTarget { quantile, latency: Nanos::from(latency), duration: self.duration })
+    }
+
+    /// The shares of a sweep, which a plan needs.
+    pub(super) fn shares(&self) -> Option<Vec<u32>> {
+        let asked = self.sweep.as_ref().map(|shares| shares.0.clone());
+        asked.or_else(|| self.plan.map(|_| vec![0, 25, 50, 75, 100]))
+    }
+
+    /// What is planned for.
+    pub(super) fn plan_target(&self) -> anyhow::Result<Option<PlanTarget>> {
+        let Some(rate) = self.plan else { return Ok(None) };
+        if self.server_pid.is_none() {
+            bail!(
+                "--plan needs the server's processor time: run reprise on the server's machine, and name the server's process with \
+                 --server-pid PID"
+            );
+        }
+        if self.shares().is_some_and(|shares| shares.len() < 2) {
+            bail!("--plan needs two shares at least: --sweep resumed=0,100");
+        }
+        Ok(Some(PlanTarget { rate, share: self.share, processors: self.cores, gap: self.gap }))
     }
 
     /// The generator's options. Reads every file that is named.
