@@ -133,7 +133,7 @@ image profile="dist": (static profile)
 
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
 # session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
-# every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
+# a real nginx that loses its sessions under load, beside the plan; every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
     cargo run --release --locked -p xtask -- judge --worlds 10013
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
@@ -153,6 +153,7 @@ full: && (soak "20")
     cargo test --locked -p reprise-cli --test compare -- --ignored
     cargo test --locked -p reprise-cli --test diagnose -- --ignored --nocapture balanced
     cargo test --locked -p reprise-cli --test fleet -- --ignored --nocapture
+    cargo test --release --locked -p reprise-cli --test load -- --ignored --nocapture
     cargo run --release --locked -- board --requests 100
     cargo run --release --locked -- board --matrix --runs 1 --requests 1
 

@@ -61,6 +61,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("report/src/page/compare.rs", &["compare"]),
     ("report/src/page/conditions.rs", GATED),
     ("report/src/page/diagnose.rs", &["diagnose"]),
+    ("report/src/page/load/", &["load"]),
     ("report/src/page/trace/", &["trace"]),
     ("stack/src/", &["compare"]),
 ];

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reprise_model::Nanos;
 
 use crate::options::{Arrival, ArrivalSpread, Options};
+use crate::rates::Rates;
 
 /// The arrivals of one thread, in order.
 pub(crate) enum Arrivals {
@@ -18,8 +19,7 @@ pub(crate) enum Arrivals {
 
 /// An open loop's arrivals: the n-th is due when the rate, integrated over time, has come to n.
 pub(crate) struct Open {
-    per_second: f64,
-    ramp: f64,
+    rates: Rates,
     spread: ArrivalSpread,
     random: SplitMix64,
     due_after: f64,
@@ -34,8 +34,7 @@ impl Arrivals {
                 Self::Closed { places: share(connections as u64, threads, index) as usize, ramp: options.ramp }
             }
             Arrival::Open { rate, spread, .. } => Self::Open(Open {
-                per_second: rate / threads as f64,
-                ramp: options.ramp.as_secs_f64(),
+                rates: Rates::of(options, rate, threads),
                 spread,
                 random: SplitMix64(options.seed.wrapping_add(index as u64)),
                 // The threads take turns.
@@ -60,14 +59,7 @@ impl Arrivals {
 impl Open {
     /// When the next one is due, from the beginning.
     pub(crate) fn due(&self) -> Nanos {
-        // The rate grows linearly over the ramp: its integral is R·t²/(2·ramp) there, and R·(t − ramp/2) after it.
-        let in_ramp = self.per_second * self.ramp / 2.0;
-        let seconds = if self.due_after < in_ramp {
-            (2.0 * self.due_after * self.ramp / self.per_second).sqrt()
-        } else {
-            self.due_after / self.per_second + self.ramp / 2.0
-        };
-        Nanos((seconds * 1e9) as u64)
+        Nanos((self.rates.seconds(self.due_after) * 1e9) as u64)
     }
 
     /// Goes on to the one after it.
@@ -82,7 +74,7 @@ impl Open {
     pub(crate) fn pass_over(&mut self, end: Nanos) -> u64 {
         let mut passed = 0;
         // One by one would take longer than the load did; the last ones are, since the sum is not exact.
-        let expected = arrivals(self.per_second, self.ramp, end.0 as f64 / 1e9) - self.due_after;
+        let expected = self.rates.arrivals(end.0 as f64 / 1e9) - self.due_after;
         if expected > ONE_BY_ONE {
             let at_once = (expected - ONE_BY_ONE).floor();
             self.due_after += at_once;
@@ -94,11 +86,6 @@ impl Open {
         }
         passed
     }
-}
-
-/// How many arrivals there are in the first `seconds`: the rate grows linearly over the ramp.
-pub(crate) fn arrivals(per_second: f64, ramp: f64, seconds: f64) -> f64 {
-    if seconds < ramp { per_second * seconds * seconds / (2.0 * ramp) } else { per_second * (seconds - ramp / 2.0) }
 }
 
 /// So many arrivals are gone through one by one at the most.

@@ -95,14 +95,11 @@ impl Endpoint for LoadClient {
         self.engine.end(&mut shared.given, how);
         let offered = self.offered.take();
         let Some(name) = shared.names.get_mut(self.name) else { return };
+        // What was resumed by an ID, or by a ticket that was not renewed, is held already.
+        let mut given = shared.given.drain(..).filter(|session| offered.as_deref() != Some(name_of(session)));
         if let Some(refused) = offered.as_ref().filter(|_| was_refused) {
-            name.sessions.forget(refused);
+            name.sessions.replace(refused, given.next());
         }
-        for session in shared.given.drain(..) {
-            // What was resumed by an ID, or by a ticket that was not renewed, is held already.
-            if offered.as_deref() != Some(name_of(&session)) {
-                name.sessions.keep(session);
-            }
-        }
+        given.for_each(|session| name.sessions.keep(session));
     }
 }

@@ -64,6 +64,9 @@ impl LoadOutcome {
             bottleneck: self.bottleneck(options),
             warnings: Vec::new(),
             steps: Vec::new(),
+            stages: self.stages(options),
+            sweep: None,
+            plan: None,
             conditions: Vec::new(),
             interrupted,
             generators: 1,
@@ -173,10 +176,10 @@ fn asked(options: &Options) -> LoadAsked {
     }
 }
 
-fn latency(it: Spread) -> LoadLatency {
+pub(crate) fn latency(it: Spread) -> LoadLatency {
     LoadLatency { p50: it.p50, p90: it.p90, p95: Some(it.p95), p99: it.p99, p999: it.p999, max: it.max }
 }
 
-fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

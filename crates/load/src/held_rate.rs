@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::arrivals::arrivals;
 use crate::load::LoadOutcome;
 use crate::options::{Arrival, ArrivalSpread, LoadEnd, Options};
+use crate::rates::Rates;
 
 /// The share of a rate that must have been held for it to count as held.
 const HELD: f64 = 0.98;
@@ -36,7 +36,8 @@ impl LoadOutcome {
         }
         // What came in the last moments is under way at the end, for as long as a connection takes.
         let lasting = (self.latency_from_intended(0.5) as f64 / 1e9).min(planned);
-        let expected = |seconds: f64| arrivals(rate, ramp, from + seconds) - arrivals(rate, ramp, from);
+        let rates = Rates::of(options, rate, 1);
+        let expected = |seconds: f64| rates.arrivals(from + seconds) - rates.arrivals(from);
         let due = match options.end {
             // A Poisson process has more or fewer than its rate says.
             LoadEnd::After(_) => self.summary.due as f64,

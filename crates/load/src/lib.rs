@@ -28,6 +28,7 @@
 
 mod alarm;
 mod arrivals;
+mod capacity;
 mod client;
 mod connection;
 mod deadlines;
@@ -42,20 +43,26 @@ mod load;
 mod mlkem_unit;
 mod notices;
 mod options;
+mod rates;
 mod resources;
 mod seconds;
 mod sessions;
 mod shared;
 mod socket;
+mod stages;
 mod step;
 mod summary;
+mod sweep;
 mod verdict;
 mod worker;
 
+pub use capacity::{PlanTarget, plan};
 pub use client::LoadClient;
 pub use latencies::LatencyCounts;
 pub use load::{LoadOutcome, Observer, Silent, run};
 pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
 pub use shared::LoadShared;
+pub use stages::Stage;
 pub use step::{Search, StepTarget, search};
+pub use sweep::{Sweep, sweep};

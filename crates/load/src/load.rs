@@ -14,6 +14,7 @@ use reprise_stats::histogram::histogram;
 use crate::latencies::LatencyCounts;
 use crate::options::{Arrival, LoadEnd, Options};
 use crate::resources::{Account, Used};
+use crate::stages::StageCpu;
 use crate::summary::{KindSummary, Summary};
 use crate::worker::{GRACE, RunState, Worker};
 
@@ -29,6 +30,8 @@ pub struct LoadOutcome {
     pub(crate) used: Used,
     /// The same until the last connections were begun: how busy somebody was does not show while the last ones end.
     pub(crate) used_until_drain: Used,
+    /// What the server used in each stage.
+    pub(crate) stage_cpu: Vec<Nanos>,
     /// Whether the last connections failed, and those that were tried then did as well.
     pub(crate) target_is_gone: bool,
 }
@@ -76,6 +79,12 @@ impl LoadOutcome {
         self.summary.faults.by_name()
     }
 
+    /// How many processors the server could use at once, where its process was named.
+    pub(crate) fn server_processors(&self) -> Option<f64> {
+        let limit = self.used.server_restraint.limit.as_ref().map_or(f64::INFINITY, |limit| limit.processors);
+        self.used.server.as_ref().map(|server| (server.usable_processors() as f64).min(limit))
+    }
+
     /// A quantile of the latency from the intended start, over all kinds, in nanoseconds; 0 where none is known.
     pub fn latency_from_intended(&self, quantile: f64) -> u64 {
         let Some(mut all) = histogram() else { return 0 };
@@ -99,6 +108,9 @@ pub trait Observer {
 
     /// A search begins to try this rate, in connections a second.
     fn tries(&self, _rate: f64) {}
+
+    /// A sweep begins the load of which this share of connections, in per cent, offers a session.
+    fn offers(&self, _share: u32) {}
 }
 
 /// Watches nothing.
@@ -123,6 +135,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let account = Account::open(options.server_pid);
     let (epoch, began) = (Instant::now(), SystemTime::now());
     let mut until_drain = None;
+    let mut stage_cpu = StageCpu::new(options);
     let mut summary = Summary::new();
     let mut busiest_thread = ProcessorShare::default();
     let mut all_failed_last = true;
@@ -144,7 +157,8 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
             })
             .collect();
         while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::park_timeout(TOLD_EVERY);
+            thread::park_timeout(TOLD_EVERY.min(stage_cpu.next().saturating_sub(epoch.elapsed())));
+            stage_cpu.read(epoch.elapsed());
             if until_drain.is_none() && state.draining.load(Ordering::Relaxed) == running.len() {
                 until_drain = Some(account.used(epoch.elapsed()));
             }
@@ -171,6 +185,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         return Err(error);
     }
     let used = account.used(ended);
+    let stage_cpu = stage_cpu.finish();
     let outcome = LoadOutcome {
         began,
         elapsed: ended.saturating_sub(options.warmup),
@@ -178,6 +193,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         used,
         summary,
         busiest_thread,
+        stage_cpu,
         target_is_gone: false,
     };
     let is_suspect = all_failed_last && outcome.summary.begun > 0;
@@ -198,6 +214,7 @@ fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
         end: LoadEnd::Count(LAST_TRIES as u64),
         mix: vec![(Kind::Full, 1)],
         threads: 1,
+        stages: Vec::new(),
         ramp: Duration::ZERO,
         warmup: Duration::ZERO,
         timeout: options.timeout.min(LAST_TRY_TIMEOUT),

@@ -36,6 +36,9 @@ impl LoadOutcome {
         self.of_the_generator(document, options, &mut notices);
         self.of_the_processors(document, options, &mut notices);
         self.of_failures(document, options, &mut notices);
+        if document.sweep.as_ref().is_some_and(|sweep| sweep.costs.is_none()) && options.server_pid.is_some() {
+            notices.push(LoadNotice::CostsUnknown);
+        }
         let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
         if refusals * 100 > document.http_status.values().sum() {
             notices.push(LoadNotice::ErrorResponses);
@@ -64,6 +67,7 @@ impl LoadOutcome {
             && (most as f64) > 1.5 * least.max(1) as f64
             && (most - least) as f64 > CHANCE * (most as f64).sqrt()
             && options.ramp <= options.warmup
+            && options.stages.is_empty()
         {
             notices.push(LoadNotice::UnevenSeconds { least, most });
         }

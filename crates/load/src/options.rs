@@ -11,6 +11,8 @@ use reprise_model::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::ServerName;
 
+use crate::stages::Stage;
+
 /// Every choice of a load.
 #[derive(Clone)]
 pub struct Options {
@@ -20,7 +22,9 @@ pub struct Options {
     pub tls: Arc<TlsOptions>,
     /// When connections begin.
     pub arrival: Arrival,
-    /// Over how long the load grows to its full size.
+    /// The rates of an open loop one after the other, which together last as long as [`Options::end`] says; empty where it has one.
+    pub stages: Vec<Stage>,
+    /// Over how long the load grows to its full size; of no meaning where there are stages.
     pub ramp: Duration,
     /// What begins in this time, the ramp included, is not counted.
     pub warmup: Duration,
@@ -117,7 +121,7 @@ pub enum Arrival {
     },
     /// An open loop: connections begin when they are due, however long others take.
     Open {
-        /// Connections each second.
+        /// Connections each second; of several stages, on average.
         rate: f64,
         /// How they are spread.
         spread: ArrivalSpread,
@@ -162,6 +166,7 @@ impl Options {
             address,
             tls: Arc::new(TlsOptions::new(Version::Tls13)),
             arrival: Arrival::Closed { connections: 64 },
+            stages: Vec::new(),
             ramp: Duration::ZERO,
             warmup: Duration::ZERO,
             end: LoadEnd::After(Duration::from_secs(10)),

@@ -59,16 +59,24 @@ impl Sessions {
 
     /// Keeps a new session, if connections of its kind are asked for.
     pub(crate) fn keep(&mut self, session: Session) {
-        match &session {
-            Session::Tls12(tls12) if tls12.ticket.is_none() => self.id.keep(session),
-            _ => self.ticket.keep(session),
-        }
+        if is_of_id(&session) { self.id.keep(session) } else { self.ticket.keep(session) }
     }
 
-    /// What was refused is not offered again.
-    pub(crate) fn forget(&mut self, refused: &[u8]) {
-        self.id.held.retain(|held| name_of(held) != refused);
-        self.ticket.held.retain(|held| name_of(held) != refused);
+    /// What was refused is not offered again: a session that was given instead takes its place and its turn.
+    pub(crate) fn replace(&mut self, refused: &[u8], instead: Option<Session>) {
+        let is_of_id = instead.as_ref().map(is_of_id);
+        let mut instead = instead;
+        for (pool, is_its_own) in [(&mut self.id, is_of_id == Some(true)), (&mut self.ticket, is_of_id == Some(false))] {
+            while let Some(place) = pool.held.iter().position(|held| name_of(held) == refused) {
+                match (pool.held.get_mut(place), instead.take_if(|_| is_its_own)) {
+                    (Some(held), Some(session)) => *held = session,
+                    _ => drop(pool.held.swap_remove(place)),
+                }
+            }
+        }
+        if let Some(session) = instead {
+            self.keep(session);
+        }
     }
 }
 
@@ -102,6 +110,11 @@ impl Pool {
             *first = session;
         }
     }
+}
+
+/// Whether it is resumed by its ID.
+fn is_of_id(session: &Session) -> bool {
+    matches!(session, Session::Tls12(tls12) if tls12.ticket.is_none())
 }
 
 /// The ticket or the ID.

@@ -10,6 +10,7 @@ use reprise_wire::NamedGroup;
 
 use crate::fault_counts::FaultCounts;
 use crate::seconds::Seconds;
+use crate::stages::StageSummaries;
 
 /// So many seconds have room beforehand.
 const SECONDS: usize = 4096;
@@ -31,6 +32,8 @@ pub(crate) struct Summary {
     pub(crate) warmup_faults: FaultCounts,
     /// Full handshakes that were made because there was no session to offer.
     pub(crate) primed: u64,
+    /// Of all completions, those of the warm-up and the late ones included, how many resumed a session.
+    pub(crate) resumed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
     /// Sessions of TLS 1.3 that were accepted, and no new ticket came.
@@ -49,6 +52,8 @@ pub(crate) struct Summary {
     pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
     /// In an open loop, connections that were due within the time that counts.
     pub(crate) due: u64,
+    /// What was due in each stage.
+    pub(crate) stages: StageSummaries,
     /// How its thread spent its time until the last connections were begun; not merged.
     pub(crate) busy: ProcessorShare,
     /// Connections that were begun.
@@ -155,6 +160,7 @@ impl Summary {
         self.warmup += other.warmup;
         self.warmup_faults.merge(&other.warmup_faults);
         self.primed += other.primed;
+        self.resumed += other.resumed;
         self.refused += other.refused;
         self.late += other.late;
         self.last_completed = self.last_completed.max(other.last_completed);
@@ -173,6 +179,7 @@ impl Summary {
         for (ours, theirs) in self.per_second.iter_mut().zip(&other.per_second) {
             ours.iter_mut().zip(theirs).for_each(|(to, from)| *to += from);
         }
+        self.stages.merge(&other.stages);
         for &(protocol, count) in &other.protocols {
             count_more(&mut self.protocols, protocol, count);
         }

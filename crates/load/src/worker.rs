@@ -17,6 +17,7 @@ use crate::latencies::Latencies;
 use crate::options::{LoadEnd, Options, Plan};
 use crate::resources::cpu::Spent;
 use crate::shared::LoadShared;
+use crate::stages::StageSummaries;
 use crate::summary::{Completion, Summary};
 
 /// How often the flags of others are looked at.
@@ -116,7 +117,7 @@ impl<'a> Worker<'a> {
                 .iter()
                 .map(|_| Turns::new(options.tls.server_names.iter().map(|it| it.weight), index))
                 .collect(),
-            summary: Summary::new(),
+            summary: Summary { stages: StageSummaries::of(options), ..Summary::new() },
             left: match options.end {
                 LoadEnd::Count(count) => Some(share(count, options.threads, index)),
                 LoadEnd::After(_) => None,
@@ -283,6 +284,8 @@ impl<'a> Worker<'a> {
         let warmup = self.warmup();
         if let Some((connection, facts)) = self.connections.get(place).and_then(|it| Some((it, it.facts()?))) {
             self.state.latencies.add(now.since(connection.begun()));
+            self.summary.resumed += u64::from(facts.kind.is_resumption());
+            self.summary.stages.complete(facts.kind, connection.intended(), now);
             if connection.begun() < warmup {
                 self.summary.warmup += 1;
             } else {
@@ -316,8 +319,11 @@ impl<'a> Worker<'a> {
     }
 
     fn fail(&mut self, place: usize, fault: &Fault) {
-        let in_warmup = self.connections.get(place).is_some_and(|connection| connection.begun() < self.warmup());
-        self.summary.fail(fault, in_warmup);
+        let connection = self.connections.get(place).map(|connection| (connection.begun(), connection.intended()));
+        self.summary.fail(fault, connection.is_some_and(|(begun, _)| begun < self.warmup()));
+        if let Some((_, intended)) = connection {
+            self.summary.stages.fail(intended);
+        }
         self.state.failed.fetch_add(1, Ordering::Relaxed);
         let pause = PAUSES[0].saturating_mul(1 << self.failures_in_a_row.min(10)).min(PAUSES[1]);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
@@ -370,7 +376,7 @@ impl<'a> Worker<'a> {
         }
         if let Arrivals::Open(open) = &mut self.arrivals {
             self.summary.warmup_not_started = open.pass_over(end.min(Nanos::from(self.options.warmup)));
-            self.summary.not_started = open.pass_over(end);
+            self.summary.not_started = self.summary.stages.pass_over(open, end) + open.pass_over(end);
             self.summary.due += self.summary.not_started;
         }
     }

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use reprise_harness::Lab;
 use reprise_harness::load::{self, document, load};
 use reprise_lab::{EmbeddedServer, Resumption};
-use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Options, Silent, StepTarget, TlsOptions, WeightedName, run, search};
+use reprise_load::{
+    Arrival, ArrivalSpread, LoadEnd, Options, Silent, Stage, StepTarget, TlsOptions, WeightedName, run, search,
+};
 use reprise_model::{FaultName, Kind, LoadNotice, Nanos, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
 
@@ -79,6 +81,57 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     let in_warmup = document.total_warmup_errors() + document.warmup_not_started;
     assert!((598..=602).contains(&(counted + in_warmup)), "{counted} {in_warmup}");
     assert!((298..=310).contains(&counted), "{counted} {in_warmup}");
+}
+
+#[test]
+fn each_connection_counts_in_the_stage_in_which_it_was_due() {
+    let server = server();
+    let [warmup, each] = [100, 200].map(Duration::from_millis);
+    let stages: Vec<Stage> = [100.0, 500.0, 50.0].map(|rate| Stage { duration: each, rate }).to_vec();
+    let rate = stages.iter().map(|stage| stage.rate).sum::<f64>() / 3.0;
+    let staged = Options {
+        arrival: Arrival::Open { rate, spread: ArrivalSpread::Constant, most: 200 },
+        stages,
+        warmup,
+        end: LoadEnd::After(each * 3),
+        mix: vec![(Kind::Full, 1), (Kind::Ticket, 1)],
+        threads: 2,
+        server_pid: Some(std::process::id()),
+        ..options(server.address())
+    };
+    let document = self::document(&load(&staged), &staged);
+    for (stage, offered) in document.stages.iter().zip([20, 100, 10]) {
+        assert!(stage.offered.abs_diff(offered) <= 1, "{:?}", document.stages);
+        assert_eq!(stage.offered, stage.total_completed() + stage.failed + stage.not_started);
+        assert!(stage.server_cpu_ns.is_some() && (stage.seconds - 0.2).abs() < 1e-9, "{stage:?}");
+        assert!(stage.resumed.is_some_and(|share| share > 0.3) && stage.latency_from_intended_ns.is_some(), "{stage:?}");
+    }
+    let completed: u64 = document.stages.iter().map(|stage| stage.total_completed()).sum();
+    // What was due in the warm-up and began after it is in no stage.
+    assert!(completed > 0 && completed <= document.total_completed() + document.late, "{completed}");
+
+    // One place, where nobody answers: what finds it taken is counted where it was due.
+    let silent = MisbehavingServer::silent().unwrap();
+    let staged = Options {
+        arrival: Arrival::Open { rate, spread: ArrivalSpread::Constant, most: 1 },
+        timeout: Duration::from_millis(150),
+        threads: 1,
+        ..Options { address: silent.address(), ..staged }
+    };
+    let document = self::document(&load(&staged), &staged);
+    for (stage, offered) in document.stages.iter().zip([20, 100, 10]) {
+        assert!(stage.offered.abs_diff(offered) <= 1 && stage.not_started > offered / 2, "{:?}", document.stages);
+        assert_eq!((stage.resumed, stage.total_completed()), (None, 0));
+    }
+    assert_eq!(document.stages.iter().map(|stage| stage.not_started).sum::<u64>(), document.not_started);
+
+    // What is cut short keeps what came until then.
+    let staged = Options { address: server.address(), ..staged };
+    let began = Instant::now();
+    let stop = || began.elapsed() > warmup + each;
+    let document = self::document(&run(&staged, &stop, &Silent).unwrap(), &staged);
+    assert!(document.stages[0].total_completed() > 0, "{:?}", document.stages);
+    assert_eq!((document.stages[2].offered, document.stages[2].server_cpu_ns), (0, None), "{:?}", document.stages);
 }
 
 #[test]

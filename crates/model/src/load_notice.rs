@@ -113,6 +113,8 @@ pub enum LoadNotice {
         /// Whether local ports are what kept it busy.
         scarce_ports: bool,
     },
+    /// The server's processor time is known, and yet not what a full and a resumed connection cost it.
+    CostsUnknown,
     /// Too short for a rate to be relied on.
     TooShort,
     /// Local ports wait in TIME_WAIT, and free ones take long to find.

@@ -6,8 +6,8 @@ use std::io;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareCase, CompareDocument, CompareLinkRow, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument,
-    LayersDocument, LoadDocument, LoadLatency, MeasureDocument, Ratio, Run, SideBySideDocument, SpeedDocument, Statistics,
-    TraceDocument,
+    LayersDocument, LoadDocument, LoadLatency, LoadShare, LoadStage, MeasureDocument, Ratio, Run, SideBySideDocument,
+    SpeedDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -133,10 +133,19 @@ fn measured<'a>(document: &'a MeasureDocument, run: &'a Run) -> Vec<Measured<'a>
     if figures.is_empty() { vec![figure(Phase::Total.name(), run.n, None)] } else { figures }
 }
 
-/// A second, or none of the whole; the kind; how many completed; the phase and its latency.
-type LoadRow<'a> = (Option<usize>, Kind, u64, &'a str, Option<&'a LoadLatency>);
+/// Of a second and a kind, of a kind and a phase of the whole, of a stage, or of a share.
+#[derive(Default)]
+struct LoadRow<'a> {
+    second: Option<usize>,
+    kind: Option<Kind>,
+    completed: u64,
+    phase: &'a str,
+    latency: Option<&'a LoadLatency>,
+    stage: Option<(usize, &'a LoadStage)>,
+    share: Option<&'a LoadShare>,
+}
 
-/// A row for each second and kind, and for each kind and phase of the whole.
+/// A row for each second and kind, for each kind and phase of the whole, and for each stage or share.
 fn load(document: &LoadDocument) -> Vec<Vec<String>> {
     let mut rows: Vec<LoadRow<'_>> = Vec::new();
     for second in 0..document.rate.per_second.len() {
@@ -144,26 +153,66 @@ fn load(document: &LoadDocument) -> Vec<Vec<String>> {
             let completed = series.get(second).copied().unwrap_or_default();
             let latency = document.rate.latency_per_second.get(kind).and_then(|series| series.get(second)?.as_ref());
             let phase = if latency.is_some() { Phase::Total.name() } else { "" };
-            rows.push((Some(second), *kind, completed, phase, latency));
+            rows.push(LoadRow { second: Some(second), kind: Some(*kind), completed, phase, latency, ..LoadRow::default() });
         }
     }
     for (kind, phases) in &document.latency_ns {
         let completed = document.completed.get(kind).copied().unwrap_or_default();
         let intended = document.latency_from_intended_ns.get(kind).map(|latency| ("from_intended", latency));
         let phases = phases.iter().map(|(phase, latency)| (phase.name(), latency)).chain(intended);
-        rows.extend(phases.map(|(name, latency)| (None, *kind, completed, name, Some(latency))));
+        rows.extend(phases.map(|(phase, latency)| LoadRow {
+            kind: Some(*kind),
+            completed,
+            phase,
+            latency: Some(latency),
+            ..LoadRow::default()
+        }));
     }
-    Records::of(rows)
-        .known("second", |(second, ..)| second)
-        .field("kind", |(_, kind, ..)| kind.name())
-        .field("completed", |(_, _, completed, ..)| completed)
-        .field("phase", |(.., phase, _)| phase)
-        .known("p50_ns", |(.., it)| Some(it?.p50))
-        .known("p90_ns", |(.., it)| Some(it?.p90))
-        .known("p95_ns", |(.., it)| it?.p95)
-        .known("p99_ns", |(.., it)| Some(it?.p99))
-        .known("p999_ns", |(.., it)| Some(it?.p999))
-        .known("max_ns", |(.., it)| Some(it?.max))
+    rows.extend(document.stages.iter().enumerate().map(|(place, stage)| LoadRow {
+        completed: stage.total_completed(),
+        phase: "from_intended",
+        latency: stage.latency_from_intended_ns.as_ref(),
+        stage: Some((place + 1, stage)),
+        ..LoadRow::default()
+    }));
+    rows.extend(document.sweep.iter().flat_map(|sweep| &sweep.shares).map(|share| LoadRow {
+        completed: share.connections,
+        share: Some(share),
+        ..LoadRow::default()
+    }));
+    let records = Records::of(&rows)
+        .known("second", |row| row.second)
+        .known("kind", |row| row.kind.map(Kind::name))
+        .field("completed", |row| row.completed)
+        .field("phase", |row| row.phase)
+        .known("p50_ns", |row| Some(row.latency?.p50))
+        .known("p90_ns", |row| Some(row.latency?.p90))
+        .known("p95_ns", |row| row.latency?.p95)
+        .known("p99_ns", |row| Some(row.latency?.p99))
+        .known("p999_ns", |row| Some(row.latency?.p999))
+        .known("max_ns", |row| Some(row.latency?.max));
+    if document.sweep.is_some() {
+        let shares = records
+            .known("offered", |row| row.share.map(|share| share.asked))
+            .known("resumed", |row| row.share?.resumed)
+            .known("rate", |row| row.share.map(|share| share.rate))
+            .known("failed", |row| row.share.map(|share| share.failed))
+            .known("server_cpu_ns", |row| row.share?.server_cpu_ns)
+            .known("bottleneck", |row| row.share.map(|share| share.bottleneck.name()));
+        return shares.records;
+    }
+    if document.stages.is_empty() {
+        return records.records;
+    }
+    records
+        .known("stage", |row| row.stage.map(|(place, _)| place))
+        .known("rate", |row| row.stage.map(|(_, stage)| stage.rate))
+        .known("seconds", |row| row.stage.map(|(_, stage)| stage.seconds))
+        .known("offered", |row| row.stage.map(|(_, stage)| stage.offered))
+        .known("failed", |row| row.stage.map(|(_, stage)| stage.failed))
+        .known("not_started", |row| row.stage.map(|(_, stage)| stage.not_started))
+        .known("resumed", |row| row.stage?.1.resumed)
+        .known("server_cpu_ns", |row| row.stage?.1.server_cpu_ns)
         .records
 }
 

@@ -40,6 +40,9 @@ pub enum MergeError {
     /// One is of a search, whose rate is not that of the others.
     #[error("results of --step cannot be merged: each generator searched for its own rate")]
     Search,
+    /// One is of a sweep, whose loads were made in an order of its own.
+    #[error("results of --sweep and --plan cannot be merged: each generator made its loads in its own order")]
+    Sweep,
     /// A histogram cannot be read.
     #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
     Histogram {
@@ -111,9 +114,14 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     differs("endings", one.asked.close == other.asked.close)?;
     differs("methods", one.asked.method == other.asked.method)?;
     differs("protocols", one.asked.alpn == other.asked.alpn)?;
+    let stages = |document: &LoadDocument| document.stages.iter().map(|stage| stage.duration_ns).collect::<Vec<_>>();
+    differs("stages", stages(one) == stages(other))?;
     let way = |document: &LoadDocument| (document.target.starttls.clone(), document.target.proxy_protocol.clone());
     differs("ways to TLS", way(one) == way(other))?;
     differs("verification", one.asked.verify == other.asked.verify)?;
+    if [one, other].iter().any(|it| it.sweep.is_some()) {
+        return Err(MergeError::Sweep);
+    }
     if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
 }
 
@@ -192,6 +200,18 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
         merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one.saturating_add(other));
     merged.asked.sessions = merged.asked.sessions.zip(other.asked.sessions).map(|(one, other)| one.saturating_add(other));
     merged.asked.rate = merged.asked.rate.zip(other.asked.rate).map(|(one, other)| one + other);
+    for (stage, other) in merged.stages.iter_mut().zip(&other.stages) {
+        stage.rate += other.rate;
+        stage.seconds = stage.seconds.max(other.seconds);
+        add_count(&mut stage.offered, other.offered);
+        add_count(&mut stage.failed, other.failed);
+        add_count(&mut stage.not_started, other.not_started);
+        add_counts(&mut stage.completed, &other.completed);
+        stage.resumed = stage.resumed_share();
+        stage.server_cpu_ns = stage.server_cpu_ns.max(other.server_cpu_ns);
+        // No histogram is kept of a stage, and quantiles do not add up.
+        stage.latency_from_intended_ns = None;
+    }
     for warning in &other.warnings {
         if !merged.warnings.contains(warning) {
             merged.warnings.push(warning.clone());

@@ -132,6 +132,11 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             percent(document.bottleneck.client_busy),
             if *scarce_ports { "" } else { "; increase --threads" }
         ),
+        LoadNotice::CostsUnknown => {
+            "what a resumed connection costs the server is unknown, and with it the plan: that takes two shares at \
+                                     least that differ in what was resumed"
+                .to_owned()
+        }
         LoadNotice::TooShort => format!(
             "it lasted {:.0} ms, too short for a reliable rate: increase --duration or --count",
             document.seconds * 1e3

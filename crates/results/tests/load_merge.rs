@@ -4,7 +4,9 @@
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{LoadEnd, Options, Silent, run};
-use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadStep, LoadWindow, Provenance, Target, Verdict};
+use reprise_model::document::{
+    LoadCpuLimit, LoadDocument, LoadStage, LoadStep, LoadSweep, LoadWindow, Provenance, Target, Verdict,
+};
 use reprise_model::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
 use reprise_results::{MergeError, about_queue, load_warning, merge};
 
@@ -44,6 +46,31 @@ fn counts_and_histograms_add_up_and_order_does_not_matter() {
     assert_eq!((by_steps.latency_ns, by_steps.completed), (merged.latency_ns.clone(), merged.completed.clone()));
     assert_eq!(by_steps.histograms, merged.histograms);
     assert_eq!(merge(&documents[..1]).unwrap().latency_ns, documents[0].latency_ns);
+}
+
+#[test]
+fn stages_add_up_where_they_last_as_long() {
+    let mut documents = documents(&[3, 4]);
+    let stage = |rate, full, ticket| LoadStage {
+        rate,
+        duration_ns: 1_000_000_000,
+        seconds: 1.0,
+        offered: full + ticket + 1,
+        completed: [(Kind::Full, full), (Kind::Ticket, ticket)].into(),
+        failed: 1,
+        not_started: 0,
+        resumed: None,
+        latency_from_intended_ns: None,
+        server_cpu_ns: Some(full),
+    };
+    (documents[0].stages, documents[1].stages) = (vec![stage(5.0, 3, 1)], vec![stage(6.0, 1, 3)]);
+    let merged = &merge(&documents).unwrap().stages[0];
+    assert_eq!((merged.rate, merged.offered, merged.failed), (11.0, 10, 2));
+    assert_eq!((merged.resumed, merged.server_cpu_ns), (Some(0.5), Some(3)), "both saw one server");
+    documents[0].sweep = Some(LoadSweep::default());
+    assert_eq!(merge(&documents), Err(MergeError::Sweep));
+    documents[1].stages[0].duration_ns = 1;
+    assert_eq!(merge(&documents), Err(MergeError::Different("stages")));
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod difference;
 mod equality;
 mod estimates;
 pub mod histogram;
+mod line;
 mod mean;
 mod order;
 mod quantile;
@@ -40,6 +41,7 @@ pub use between_runs::{PARTS, RunSpread, Z95, beyond_chance, deviations_of_chanc
 pub use difference::{Difference, difference};
 pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
+pub use line::{Line, Point};
 pub use mean::mean_interval;
 pub use order::balanced_order;
 pub use quantile::{median, quantile};

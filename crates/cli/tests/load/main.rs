@@ -7,4 +7,5 @@ mod endings;
 mod gates;
 mod harness;
 mod kubernetes;
+mod plan;
 mod routes;

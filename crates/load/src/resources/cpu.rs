@@ -77,6 +77,8 @@ impl Spent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerCpu {
     by_process: BTreeMap<u32, Process>,
+    /// What those used that have ended and whose parents are among these.
+    ended: Duration,
 }
 
 /// The processor time that a process of this machine, and all that it has started, have used so far; `None` where there is no
@@ -90,6 +92,8 @@ pub fn process_tree_cpu(root: u32) -> Option<Nanos> {
 #[derive(Clone, Debug)]
 struct Process {
     parent: u32,
+    /// What its children used that have ended, as soon as it knows of their end.
+    children: Duration,
     /// All that its threads have used, those that have ended among them.
     ran: Duration,
     /// Empty where the kernel does not keep it.
@@ -99,7 +103,7 @@ struct Process {
 }
 
 impl ServerCpu {
-    /// Now. A process that has ended meanwhile is missing, and with it what it used.
+    /// Now.
     pub(crate) fn of_tree(root: u32) -> Self {
         let tick = tick();
         let mut all: BTreeMap<u32, Process> = processes().filter_map(|pid| Some((pid, read(pid, tick)?))).collect();
@@ -107,7 +111,7 @@ impl ServerCpu {
         // A chain of parents is short; a bound guards against one that changes while it is read.
         let ancestors = |pid: u32| std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(64);
         all.retain(|pid, _| ancestors(*pid).any(|ancestor| ancestor == root));
-        Self { by_process: all }
+        Self { ended: all.values().map(|process| process.children).sum(), by_process: all }
     }
 
     pub(crate) fn since(&self, before: &Self) -> Self {
@@ -115,7 +119,10 @@ impl ServerCpu {
             Some(before) => (*pid, process.since(before)),
             None => (*pid, process.clone()),
         };
-        Self { by_process: self.by_process.iter().map(used).collect() }
+        // What a process had used before is not among what was used since by those that have ended.
+        let gone = before.by_process.iter().filter(|(pid, _)| !self.by_process.contains_key(pid));
+        let gone = before.ended + gone.map(|(_, process)| process.ran).sum::<Duration>();
+        Self { by_process: self.by_process.iter().map(used).collect(), ended: self.ended.saturating_sub(gone) }
     }
 
     /// Their numbers.
@@ -123,9 +130,9 @@ impl ServerCpu {
         self.by_process.keys().copied()
     }
 
-    /// Of all processes.
+    /// Of all processes, and of those that have ended.
     pub(crate) fn total(&self) -> Duration {
-        self.by_process.values().map(|process| process.ran).sum()
+        self.by_process.values().map(|process| process.ran).sum::<Duration>() + self.ended
     }
 
     /// Of the one that is nearest to its limit, as a share of this time.
@@ -136,13 +143,27 @@ impl ServerCpu {
 
     /// How many processes have used more than a hundredth of what the busiest has.
     pub(crate) fn busy_processes(&self) -> usize {
+        busy(self.by_process.values().map(|process| process.ran))
+    }
+
+    /// How many processors they may use at once: as many as there are busy threads, and no more than they may run on.
+    pub(crate) fn usable_processors(&self) -> usize {
+        let threads = |process: &Process| busy(process.threads.values().map(|time| time.ran)).max(1);
         let most = self.by_process.values().map(|process| process.ran).max().unwrap_or_default();
-        self.by_process.values().filter(|process| process.ran * 100 > most).count()
+        let busy = self.by_process.values().filter(|process| process.ran * 100 > most);
+        let all: usize = busy.map(|process| process.processors.min(threads(process))).sum();
+        all.min(self.by_process.values().map(|process| process.processors).max().unwrap_or_default())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.by_process.is_empty()
     }
+}
+
+/// How many have used more than a hundredth of what the busiest has.
+fn busy(times: impl Iterator<Item = Duration> + Clone) -> usize {
+    let most = times.clone().max().unwrap_or_default();
+    times.filter(|ran| *ran * 100 > most).count()
 }
 
 impl Process {
@@ -192,11 +213,12 @@ fn read(pid: u32, tick: Duration) -> Option<Process> {
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |place: usize| fields.get(place).and_then(|field| field.parse::<u32>().ok());
     let by_ticks = tick * number(11)?.checked_add(number(12)?)?;
+    let children = tick * number(13)?.checked_add(number(14)?)?;
     let threads = threads(pid).unwrap_or_default();
     // The threads' sum is finer than ticks, but those that have ended are missing in it.
     let by_threads = threads.values().map(|time| time.ran).sum();
     let ran = if by_ticks > by_threads + tick * 2 { by_ticks } else { by_threads };
-    Some(Process { parent: number(1)?, ran, threads, processors: processors(pid) })
+    Some(Process { parent: number(1)?, children, ran, threads, processors: processors(pid) })
 }
 
 /// What each thread of a process has used, where the kernel keeps it.
@@ -243,13 +265,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_process_used_before_its_end_counts_with_its_parent() {
+        let process = |parent, ran, children| {
+            let [ran, children] = [ran, children].map(Duration::from_secs);
+            Process { parent, children, ran, threads: BTreeMap::new(), processors: 2 }
+        };
+        let tree = |processes: &[(u32, Process)]| ServerCpu {
+            by_process: processes.iter().cloned().collect(),
+            ended: processes.iter().map(|(_, process)| process.children).sum(),
+        };
+        let before = tree(&[(1, process(0, 1, 7)), (2, process(1, 5, 0))]);
+        // The second has used three more and ended; another has followed it.
+        let used = tree(&[(1, process(0, 1, 15)), (3, process(1, 4, 0))]).since(&before);
+        assert_eq!((used.total(), used.usable_processors()), (Duration::from_secs(7), 1));
+        // Its parent does not know of its end yet.
+        let used = tree(&[(1, process(0, 2, 7))]).since(&before);
+        assert_eq!(used.total(), Duration::from_secs(1));
+    }
+
+    #[test]
     fn a_process_is_at_its_limit_by_one_thread_or_by_all() {
         let second = Duration::from_secs(1);
         let share = |threads: &[f64], processors: usize| {
             let time = |ran: &f64| Runnable { ran: second.mul_f64(*ran), waited: Duration::ZERO };
             let threads: BTreeMap<u32, Runnable> = (0..).zip(threads.iter().map(time)).collect();
             let ran = threads.values().map(|time| time.ran).sum();
-            Process { parent: 1, ran, threads, processors }.share(second).ran
+            Process { parent: 1, children: Duration::ZERO, ran, threads, processors }.share(second).ran
         };
         // An event loop; one beside idle threads; work that moves between threads, with room and without.
         for (threads, processors, expected) in [

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, Provenance, Target};
+use super::{ConditionRecord, LoadPlan, LoadStage, LoadSweep, Provenance, Target};
 use crate::{ClientCpu, Kind, Phase};
 
 /// What `load TARGET` prints as JSON.
@@ -84,6 +84,15 @@ pub struct LoadDocument {
     pub warnings: Vec<String>,
     /// The search for the highest rate, where one was made; the rest of the document is of the highest that held.
     pub steps: Vec<LoadStep>,
+    /// The stages of a rate that changes; absent where it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<LoadStage>,
+    /// Loads of several shares of resumed connections; absent where there was one load. The rest of the document is of the highest share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<LoadSweep>,
+    /// The capacity that a rate needs; absent where none was asked for, or the sweep does not say what connections cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<LoadPlan>,
     /// What came of each `--fail-if`; absent where none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionRecord>,
@@ -175,7 +184,7 @@ pub struct LoadAsked {
     pub mix: BTreeMap<Kind, u32>,
     /// Connections at once: as many as the descriptor limit has room for; null in an open loop.
     pub connections: Option<u64>,
-    /// Connections each second; null in a closed loop.
+    /// Connections each second, of several stages on average; null in a closed loop.
     pub rate: Option<f64>,
     /// Requests on each connection.
     pub requests: u32,

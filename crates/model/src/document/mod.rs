@@ -14,6 +14,8 @@ mod isolation;
 mod lab;
 mod layers;
 mod load;
+mod load_stage;
+mod load_sweep;
 mod measure;
 mod provenance;
 mod side_by_side;
@@ -55,6 +57,8 @@ pub use load::{
     Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, LoadStepTarget,
     LoadWindow, Verdict,
 };
+pub use load_stage::LoadStage;
+pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
     SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,

@@ -1,6 +1,8 @@
 //! What is shown of a load.
 
 mod charts;
+mod stages;
+mod sweep;
 
 use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_model::{Kind, Phase};
@@ -14,11 +16,18 @@ use crate::table::{Rows, Table, Tone};
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document)), Block::Summary(summary(document))];
+    if let Some(sweep) = &document.sweep {
+        blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
+        blocks.extend(sweep::blocks(sweep, document.plan.as_ref()));
+        let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
+        blocks.push(Block::Heading(format!("The load of which {share:.0} % offer a session")));
+    }
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
     blocks.extend(section("Connections", connections(document), None));
     let about_queue = reprise_results::about_queue(document).map(Block::Aside);
     blocks.extend(section("Latency", latencies(document), about_queue));
+    blocks.extend(section("Stages", stages::table(document), about_stages(document)));
     blocks.extend(section("Rates tried", steps(document), None));
     blocks.push(source(&document.provenance));
     Page::new("load", format!("{} under load", title(&document.target)), blocks)
@@ -40,6 +49,9 @@ fn summary(document: &LoadDocument) -> Vec<Block> {
 /// "525 connections/s within p99 20 ms, the highest rate tried"; without a search the rate that came about, and the whole connection's
 /// latency of each kind.
 fn answer(document: &LoadDocument) -> Option<String> {
+    if let Some(answer) = document.sweep.as_ref().and_then(|sweep| sweep::answer(sweep, document.plan.as_ref())) {
+        return Some(answer);
+    }
     if let Some(target) = document.asked.step {
         return Some(format!("{}.", found(target, &document.steps)));
     }
@@ -63,6 +75,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     let asked = &document.asked;
     let shape = match (asked.connections, asked.rate) {
         (Some(connections), _) => format!("{} at once", counted(connections, "connection")),
+        (None, Some(_)) if !document.stages.is_empty() => stages::asked(&document.stages),
         (None, Some(rate)) => format!("{rate} connections/s"),
         (None, None) => "not said".to_owned(),
     };
@@ -94,6 +107,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
+    facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
     facts.extend(asked.step.map(|target| Fact::new("search", found(target, &document.steps))));
     let statuses: Vec<String> = document.http_status.iter().map(|(status, count)| format!("{status} × {count}")).collect();
     if !statuses.is_empty() {
@@ -222,6 +236,15 @@ fn steps(document: &LoadDocument) -> Table {
         .words("held?", |step| if step.passed { "yes" } else { "no" })
         .toned(|step| if step.passed { Tone::Gain } else { Tone::Plain })
         .table()
+}
+
+fn about_stages(document: &LoadDocument) -> Option<Block> {
+    let server =
+        if document.server_cpu_ns.is_some() { " Server CPU: of one processor, while the stage lasted." } else { "" };
+    let text = format!(
+        "A connection counts in the stage in which it was due, whenever it ended. Latency: from the intended start.{server}"
+    );
+    (!document.stages.is_empty()).then_some(Block::Aside(text))
 }
 
 fn verdict(document: &LoadDocument) -> Item {

@@ -90,8 +90,9 @@ fn every_drawing_has_a_name_and_a_description() {
 
 #[test]
 fn charts_show_what_was_read() {
-    let cases: [(&str, &[&str]); 3] = [
+    let cases: [(&str, &[&str]); 4] = [
         ("load", &["Connections completed each second", "Latency by percentile", ">p99.9</text>", "latency, ms</text>"]),
+        ("load-sweep", &["Server processor time for each connection", "line of least squares"]),
         ("sampled", &["How long handshakes take", "What resuming gains", "% of connections</text>"]),
         ("mutual", &["class=\"arrow skipped\"", "The same as a table"]),
     ];

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The documents in `documents/`.
-const DOCUMENTS: [&str; 19] = [
+const DOCUMENTS: [&str; 21] = [
     "away",
     "board",
     "compare",
@@ -35,6 +35,8 @@ const DOCUMENTS: [&str; 19] = [
     "lab",
     "layers",
     "load",
+    "load-stages",
+    "load-sweep",
     "mutual",
     "nginx",
     "refused",

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reprise_load::WeightedName;
+use reprise_load::{Stage, WeightedName};
 use reprise_model::Kind;
 use reprise_wire::NamedGroup;
 
@@ -20,6 +20,42 @@ pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
     } else {
         Err(complain())
     }
+}
+
+pub(super) fn parse_stage(text: &str) -> Result<Stage, String> {
+    let complain = || format!("invalid stage '{text}': use DURATION:RATE, such as 30s:500");
+    let (duration, rate) = text.split_once(':').ok_or_else(complain)?;
+    Ok(Stage { duration: values::parse_long_duration(duration)?, rate: values::parse_rate(rate)? })
+}
+
+/// Shares of connections, in per cent and in ascending order.
+pub(super) fn parse_sweep(text: &str) -> Result<List<u32>, String> {
+    let complain = || format!("invalid sweep '{text}': use resumed=0..100, or resumed=0,50,100; in per cent");
+    let share = |text: &str| text.parse::<u32>().ok().filter(|share| *share <= 100).ok_or_else(complain);
+    let shares = text.strip_prefix("resumed=").ok_or_else(complain)?;
+    let mut shares: Vec<u32> = match shares.split_once("..") {
+        Some((first, last)) => {
+            let (first, last) = (share(first)?, share(last)?);
+            let distance = last.checked_sub(first).filter(|distance| *distance > 0).ok_or_else(complain)?;
+            (0..=4).map(|quarter| first + distance * quarter / 4).collect()
+        }
+        None => shares.split(',').map(share).collect::<Result<_, _>>()?,
+    };
+    shares.sort_unstable();
+    shares.dedup();
+    Ok(List(shares))
+}
+
+/// A share in per cent, as one of 1.
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share));
+    share.map(|share| share / 100.0).ok_or_else(|| format!("invalid share '{text}': use per cent, 0 to 100"))
+}
+
+/// Processors; a container may have a part of one.
+pub(super) fn parse_cores(text: &str) -> Result<f64, String> {
+    let cores = text.parse::<f64>().ok().filter(|cores| (0.01..=100_000.0).contains(cores));
+    cores.ok_or_else(|| format!("invalid number of processors '{text}': use 8, or 0.5"))
 }
 
 fn parse_weight(text: &str) -> Result<(&str, u32), String> {
@@ -103,6 +139,31 @@ mod tests {
         for wrong in ["p99", "99=1s", "p0=1s", "p101=1s", "p99=0s", "pNaN=1s"] {
             assert!(parse_step(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_stage_is_a_duration_and_a_rate() {
+        assert_eq!(parse_stage("1m:0.5"), Ok(Stage { duration: Duration::from_secs(60), rate: 0.5 }));
+        for wrong in ["", "30s", "500:30s", "0s:500", "30s:0", "30s:-1", "30s:500:1", ":500"] {
+            assert!(parse_stage(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_has_shares_in_order() {
+        assert_eq!(parse_sweep("resumed=0..100").unwrap().0, [0, 25, 50, 75, 100]);
+        assert_eq!(parse_sweep("resumed=100,0,50,0").unwrap().0, [0, 50, 100]);
+        assert_eq!(parse_sweep("resumed=99..100").unwrap().0, [99, 100]);
+        for wrong in ["", "0..100", "resumed=", "resumed=101", "resumed=5..5", "resumed=50..0", "resumed=0...9", "resumed=x"]
+        {
+            assert!(parse_sweep(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((parse_share("80%"), parse_share("80")), (Ok(0.8), Ok(0.8)));
+        assert!(
+            ["-1", "101", "NaN", ""]
+                .into_iter()
+                .all(|wrong| parse_share(wrong).is_err() && parse_cores(wrong).is_err() || wrong == "101")
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
-use reprise_load::{ArrivalSpread, Close, KeyShareMode, WeightedName};
+use reprise_load::{ArrivalSpread, Close, KeyShareMode, Stage, WeightedName};
 use reprise_model::{Kind, Version};
 use reprise_results::LoadPlanned;
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -34,14 +34,18 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(super) i_may_load_this_target: bool,
 
-    /// Concurrent connections: a closed loop, or with --rate the maximum in flight
+    /// Concurrent connections: a closed loop, or with --rate or --stage the maximum in flight
     #[arg(short, long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Shape")]
     pub(super) connections: u32,
     /// Start this many connections per second: an open loop; latency is also measured from the intended start
-    #[arg(short, long, value_name = "R", value_parser = values::parse_rate, help_heading = "Shape")]
+    #[arg(short, long, value_name = "R", group = "open_loop", value_parser = values::parse_rate, help_heading = "Shape")]
     pub(super) rate: Option<f64>,
-    /// Arrival pattern of --rate
-    #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "rate", help_heading = "Shape")]
+    /// Start R connections per second for this time: an open loop like --rate; repeat it for the stages that follow, instead of
+    /// --duration: '--stage 30s:500 --stage 1m:2000'
+    #[arg(long, value_name = "DURATION:R", group = "open_loop", conflicts_with_all = ["duration", "count", "ramp", "step"], value_parser = flag_values::parse_stage, help_heading = "Shape")]
+    pub(super) stage: Vec<Stage>,
+    /// Arrival pattern of --rate and --stage
+    #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "open_loop", help_heading = "Shape")]
     pub(super) spread: ArrivalSpread,
     /// Increase to the full load over this time
     #[arg(long, value_name = "DURATION", value_parser = values::parse_wait, help_heading = "Shape")]
@@ -59,6 +63,24 @@ pub(crate) struct LoadArgs {
     /// test each rate for --duration, or longer where it needs more connections
     #[arg(long, value_name = "QUANTILE=DURATION", requires = "rate", conflicts_with = "count", value_parser = flag_values::parse_step, help_heading = "Shape")]
     pub(super) step: Option<(f64, Duration)>,
+
+    /// One load for each of these shares of connections that offer a session, in per cent: 'resumed=0,50,100', or 'resumed=0..100' for
+    /// five. With --server-pid, also what a full and a resumed connection cost the server. --mix names the kinds that resume
+    #[arg(long, value_name = "resumed=SHARES", conflicts_with_all = ["step", "stage"], value_parser = flag_values::parse_sweep, help_heading = "Shape")]
+    pub(super) sweep: Option<List<u32>>,
+    /// Processors that this many connections per second need, today and after a restart that loses all sessions: from --sweep, by
+    /// default resumed=0..100. Needs --server-pid
+    #[arg(long, value_name = "R", conflicts_with_all = ["step", "stage"], value_parser = values::parse_rate, help_heading = "Plan")]
+    pub(super) plan: Option<f64>,
+    /// Share of the connections that resume today, in per cent; by default as measured where most offer a session
+    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = flag_values::parse_share, help_heading = "Plan")]
+    pub(super) share: Option<f64>,
+    /// Time between two connections of one client: the plan then says how long the server takes to recover from the restart
+    #[arg(long, value_name = "DURATION", requires = "plan", value_parser = values::parse_long_duration, help_heading = "Plan")]
+    pub(super) gap: Option<Duration>,
+    /// Processors that the server is to have; by default those that the measured server can use
+    #[arg(long, value_name = "N", requires = "plan", value_parser = flag_values::parse_cores, help_heading = "Plan")]
+    pub(super) cores: Option<f64>,
 
     /// Mix of handshake kinds, by weight: full=70,id=10,ticket=20
     #[arg(long, value_name = "MIX", default_value = "full", value_parser = flag_values::parse_mix, help_heading = "Connections")]
@@ -167,7 +189,9 @@ Examples:
   reprise load localhost:8443                                  full TLS 1.3 handshakes, 64 at once
   reprise load localhost:8443 --mix full=1,ticket=4 --tls 1.2  a mix of kinds
   reprise load localhost:8443 --rate 2000 --spread poisson     an open loop
+  reprise load localhost:8443 --stage 30s:500 --stage 1m:2000  a rate that changes
   reprise load localhost:8443 --rate 500 --step p99=20ms       the highest rate within a latency
+  reprise load localhost:8443 --sweep resumed=0..100           what resuming saves the server
   reprise load localhost:8443 --alpn h2 --requests 10          HTTP/2, ten requests a connection
   reprise load localhost:8443 --fail-if 'latency.p99 > 20ms'   exit 1 if it is slower
   reprise load localhost:8443 --server-pid $(pidof -s nginx)   whose processor time was it?";
@@ -182,7 +206,13 @@ const KEY_SHARES: [(&str, KeyShareMode); 3] =
 impl LoadArgs {
     /// The kinds that are asked for.
     pub(super) fn kinds(&self) -> Vec<Kind> {
-        self.mix.0.iter().map(|(kind, _)| *kind).collect()
+        let asked = self.mix.0.iter().map(|(kind, _)| *kind);
+        if self.shares().is_none() {
+            return asked.collect();
+        }
+        let resumed: Vec<Kind> = asked.filter(|kind| kind.is_resumption()).collect();
+        let resumed = if resumed.is_empty() { vec![Kind::Ticket] } else { resumed };
+        std::iter::once(Kind::Full).chain(resumed).collect()
     }
 
     /// What conditions may ask of the load.
@@ -192,7 +222,7 @@ impl LoadArgs {
             requests: self.requests,
             http: self.starttls.is_none(),
             server_cpu: self.server_pid.is_some(),
-            open: self.rate.is_some(),
+            open: self.rate.is_some() || !self.stage.is_empty(),
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{Arrival, LoadEnd, Options, StepTarget, TlsOptions, WeightedName};
+use reprise_load::{Arrival, LoadEnd, Options, PlanTarget, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -36,22 +37,48 @@ impl LoadArgs {
         Some(StepTarget { quantile, latency: Nanos::from(latency), duration: self.duration })
     }
 
+    /// The shares of a sweep, which a plan needs.
+    pub(super) fn shares(&self) -> Option<Vec<u32>> {
+        let asked = self.sweep.as_ref().map(|shares| shares.0.clone());
+        asked.or_else(|| self.plan.map(|_| vec![0, 25, 50, 75, 100]))
+    }
+
+    /// What is planned for.
+    pub(super) fn plan_target(&self) -> anyhow::Result<Option<PlanTarget>> {
+        let Some(rate) = self.plan else { return Ok(None) };
+        if self.server_pid.is_none() {
+            bail!(
+                "--plan needs the server's processor time: run reprise on the server's machine, and name the server's process with \
+                 --server-pid PID"
+            );
+        }
+        if self.shares().is_some_and(|shares| shares.len() < 2) {
+            bail!("--plan needs two shares at least: --sweep resumed=0,100");
+        }
+        Ok(Some(PlanTarget { rate, share: self.share, processors: self.cores, gap: self.gap }))
+    }
+
     /// The generator's options. Reads every file that is named.
     pub(super) fn options(&self, address: SocketAddr) -> anyhow::Result<Options> {
         let most = self.connections as usize;
-        let arrival = match self.rate {
+        let staged: Duration = self.stage.iter().map(|stage| stage.duration).sum();
+        let due: f64 = self.stage.iter().map(|stage| stage.rate * stage.duration.as_secs_f64()).sum();
+        let mean_rate = (!self.stage.is_empty()).then(|| due / staged.as_secs_f64());
+        let arrival = match self.rate.or(mean_rate) {
             None => Arrival::Closed { connections: most },
             Some(rate) => Arrival::Open { rate, spread: self.spread, most },
         };
+        let duration = if self.stage.is_empty() { self.duration } else { staged };
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
         Ok(Options {
             tls: Arc::new(self.tls_options()?),
             arrival,
+            stages: self.stage.clone(),
             ramp: self.ramp.unwrap_or_default(),
             warmup: self.warmup.unwrap_or_default(),
-            end: self.count.map_or(LoadEnd::After(self.duration), LoadEnd::Count),
+            end: self.count.map_or(LoadEnd::After(duration), LoadEnd::Count),
             mix: self.mix.0.clone(),
             requests: self.requests,
             close: self.close,

@@ -19,6 +19,8 @@ pub(crate) struct Live {
     end: LoadEnd,
     /// Of a search, the rate that it tries.
     rate: Cell<Option<f64>>,
+    /// Of a sweep, the share of connections that offer a session.
+    share: Cell<Option<u32>>,
     last: Cell<Told>,
     /// The server's process, where it is known, and what it had used when it was told of last.
     server_pid: Option<u32>,
@@ -53,6 +55,7 @@ impl Live {
             warmup,
             end: options.end,
             rate: Cell::default(),
+            share: Cell::default(),
             last: Cell::default(),
             server_pid: options.server_pid,
             server_cpu: Cell::new(options.server_pid.and_then(process_tree_cpu)),
@@ -106,7 +109,8 @@ impl Observer for Live {
         let told =
             Second { now, last, latencies, left, warms_up: elapsed <= self.warmup, server: self.server_share(now, last) };
         let rate = self.rate.get().map_or(String::new(), |rate| format!("--rate {rate:.1} "));
-        let head = format!("{} {rate}", self.target);
+        let share = self.share.get().map_or(String::new(), |share| format!("resumed={share} "));
+        let head = format!("{} {rate}{share}", self.target);
         self.tell(&told.line(&head, self.is_terminal.then(width)));
         self.last.set(now);
         self.last_latencies.replace(self.latencies.borrow().clone());
@@ -114,15 +118,25 @@ impl Observer for Live {
 
     fn tries(&self, rate: f64) {
         self.rate.set(Some(rate));
-        self.last.set(Told::default());
-        self.last_latencies.take();
+        self.begin();
         if !is_quiet() {
             self.tell(&format!("{} --rate {rate:.1}  is tried", self.target));
         }
     }
+
+    fn offers(&self, share: u32) {
+        self.share.set(Some(share));
+        self.begin();
+    }
 }
 
 impl Live {
+    /// Another load begins.
+    fn begin(&self) {
+        self.last.set(Told::default());
+        self.last_latencies.take();
+    }
+
     /// Processors that the server's process tree has used since the last time.
     fn server_share(&self, now: Told, last: Told) -> Option<f64> {
         let used = process_tree_cpu(self.server_pid?)?;

@@ -10,7 +10,7 @@ pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
 use reprise_connection::Fault;
-use reprise_load::search;
+use reprise_load::{plan, search, sweep};
 use reprise_model::document::{LoadDocument, Target as TargetRecord};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
@@ -29,6 +29,7 @@ use crate::server_process::check_server;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let arguments = arguments.aimed();
+    let planned = arguments.plan_target()?;
     let gate = Gate::open(&arguments.gate, &arguments.planned(&arguments.kinds()))?;
     let outputs = Outputs::open(&arguments.output, &[])?;
     let addresses = match prerequisites::addresses(&arguments, interrupt) {
@@ -65,15 +66,24 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     let provenance = provenance_by(ENGINE_LIBRARIES.into_iter().chain([RING]));
     let stop = || interrupt.is_raised();
     let live = Live::new(&arguments.target.to_string(), &options);
-    let (mut document, target_is_gone) = match arguments.step_target() {
-        None => {
+    let (mut document, target_is_gone) = match (arguments.step_target(), arguments.shares()) {
+        (None, Some(shares)) => {
+            let Some(swept) = sweep(&options, &shares, &stop, &live)? else { return Ok(Ending::Interrupted) };
+            let mut document = swept.document(target, interrupt.is_raised(), provenance);
+            document.plan = planned.and_then(|target| plan(&swept.measured, target));
+            let (outcome, options) = (&swept.outcome, &swept.options);
+            let notices = outcome.notices(&document, options);
+            word_load(&mut document, &outcome.reason(options), &notices);
+            (document, swept.target_is_gone)
+        }
+        (None, None) => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
             let mut document = outcome.document(&options, target, interrupt.is_raised(), provenance);
             let notices = outcome.notices(&document, &options);
             word_load(&mut document, &outcome.reason(&options), &notices);
             (document, outcome.target_is_gone())
         }
-        Some(step) => match search(&options, step, &stop, &live)? {
+        (Some(step), _) => match search(&options, step, &stop, &live)? {
             None if interrupt.is_raised() => return Ok(Ending::Interrupted),
             None => anyhow::bail!("--step searches for a rate: set the first one to try with --rate R"),
             Some(found) => {
