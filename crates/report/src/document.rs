@@ -144,6 +144,8 @@ impl Report<'_> {
             Document::SideBySide(it) => page::side_by_side(it),
             Document::Board(it) => page::board(it),
         };
-        Page { in_full: self.shown.in_full, ..page }
+        // Where nothing was measured, why not is all that there is to show. A file may have lost its samples and still have figures.
+        let is_nothing = !matches!(self.document, Document::Measure(_) | Document::Lab(_)) && self.document.is_nothing();
+        Page { in_full: self.shown.in_full || is_nothing, ..page }
     }
 }

@@ -125,7 +125,9 @@ fn section(index: usize, section: &Section<'_>, page: &Page) -> Markup {
         }
     };
     match section.heading {
-        Some(heading) if section.is_folded => html! { details.more { summary { h2 { (heading) } } (blocks) } },
+        Some(heading) if section.is_folded => {
+            html! { details.more open[page.in_full] { summary { h2 { (heading) } } (blocks) } }
+        }
         Some(heading) => {
             let id = format!("s{index}");
             html! { section aria-labelledby=(id) { h2 id=(id) { (heading) } (blocks) } }

@@ -142,7 +142,7 @@ fn ratio(value: SideBySideValue) -> Option<String> {
 fn can_wait(row: &SideBySideRow) -> bool {
     let is_compared = row.values.iter().skip(1).any(|value| value.is_some_and(|it| it.ratio.is_some()));
     let is_of_part = match row.phase {
-        Some(Phase::Tls) => row.figure != "median",
+        Some(Phase::Tls) => !["median", "p50"].contains(&row.figure.as_str()),
         phase => phase.is_some_and(|phase| phase != Phase::Total),
     };
     row.figure != "n" && (!is_compared || is_of_part || ["p90", "p95", "sent", "received"].contains(&row.figure.as_str()))
