@@ -144,7 +144,6 @@ Examples:
   reprise compare psk --keys p-256                   what a shared key saves on certificates
   reprise compare pregenerate --keys p-256           what key pairs made ahead and shorter chains save
   reprise compare post-quantum                       what ML-KEM and ML-DSA cost, in CPU time, bytes and round trips
-  reprise compare pregenerate --keys p-256           what key pairs made ahead and shorter chains save
   reprise compare throughput --records 16384,512     bulk data, by suite and record size
   reprise compare memory                             the heap of a connection and of a context
   reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first
