@@ -75,12 +75,11 @@ causes-seen:
 stacks *names:
     cargo xtask stacks {{ if names == "" { "--system" } else { "--source " + names } }}
 
-# the page of every command, checked, and with Chromium as pictures at three widths and as on paper: into target/pages
+# the page of every command, checked, and with Chromium as pictures at two widths, light and dark, and as printed: into target/pages
 pages:
     npm ci --ignore-scripts --no-fund --no-audit --prefix tests/pages
     mkdir -p target/pages
-    REPRISE_PAGES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test measure pages::
-    tests/pages/pictures target/pages
+    REPRISE_PAGES={{justfile_directory()}}/target/pages PICTURES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test measure pages::
 
 # time and instructions, side by side with peers
 bench:

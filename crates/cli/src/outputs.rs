@@ -5,17 +5,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use reprise_probe::{Readers, Replacement};
 use reprise_report::terminal::Style;
-use reprise_report::{FORMATS, Format, Report};
+use reprise_report::{FORMATS, Format, Report, Shown};
 
 use crate::notice::notice;
 
-/// The flags of a command's formats; each takes a file, `-` is standard output.
+/// The flags of a command's formats, each of which takes a file, `-` is standard output; and how much a page shows.
 #[derive(Clone)]
 pub(crate) struct OutputArgs {
     files: Vec<(&'static Format, PathBuf)>,
+    verbose: bool,
 }
 
 /// The formats of the command's documents, `reprise.COMMAND/1`; of `report`, which shows any document, all formats.
@@ -48,6 +49,11 @@ impl OutputArgs {
     }
 }
 
+const VERBOSE: &str = "verbose";
+
+const ABOUT_VERBOSE: &str =
+    "Show the whole page: all rows, tables, findings and remedies; of a trace, what each message is for and says";
+
 impl Args for OutputArgs {
     fn augment_args(command: Command) -> Command {
         let flag = |format: &'static Format| {
@@ -55,7 +61,10 @@ impl Args for OutputArgs {
             flag.help(format.help).help_heading("Output")
         };
         let flags: Vec<Arg> = formats_of(command.get_name()).map(flag).collect();
-        command.args(flags)
+        let verbose = Arg::new(VERBOSE).short('v').long(VERBOSE).action(ArgAction::SetTrue);
+        // Its page leaves nothing out.
+        let verbose = verbose.hide_short_help(command.get_name() == "board");
+        command.arg(verbose.help(ABOUT_VERBOSE).help_heading("Output")).args(flags)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -68,7 +77,7 @@ impl FromArgMatches for OutputArgs {
         // A format that is not one of the command's is no argument of it.
         let named = |format: &Format| matches.try_get_one::<PathBuf>(format.name).ok().flatten().cloned();
         let files = FORMATS.into_iter().filter_map(|format| Some((format, named(format)?))).collect();
-        Ok(Self { files })
+        Ok(Self { files, verbose: matches.get_flag(VERBOSE) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -80,6 +89,8 @@ impl FromArgMatches for OutputArgs {
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
 pub(crate) struct Outputs {
     formats: Vec<(&'static Format, Output)>,
+    /// Whether pages show what is secondary too.
+    in_full: bool,
 }
 
 impl Outputs {
@@ -92,26 +103,31 @@ impl Outputs {
         check_that_files_differ(&named)?;
         check_standard_output(&named)?;
         let open = |(format, path): &(&'static Format, PathBuf)| anyhow::Ok((*format, Output::open(path)?));
-        Ok(Self { formats: documents.files.iter().map(open).collect::<anyhow::Result<_>>()? })
+        let formats = documents.files.iter().map(open).collect::<anyhow::Result<_>>()?;
+        Ok(Self { formats, in_full: documents.verbose })
     }
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
     /// output that fails does not take the others along.
     pub(crate) fn write<'a>(self, result: impl Into<Report<'a>>) -> anyhow::Result<()> {
-        let report = result.into();
+        let report = self.shown(result.into());
         let page = if self.take_standard_output() { Ok(()) } else { print_page(|style| report.terminal(style)) };
         self.write_documents(report).and(page)
     }
 
     /// Writes the result in every format that was asked for, and no page. One that has nothing in it takes no other's place.
     pub(crate) fn write_documents<'a>(self, result: impl Into<Report<'a>>) -> anyhow::Result<()> {
-        let report = result.into();
+        let report = self.shown(result.into());
         let write = |(format, output): (&Format, Output)| {
             let mut bytes = Vec::new();
             report.write(format, &mut bytes)?;
             if report.document.is_nothing() { output.write_nothing(&bytes) } else { output.write(&bytes) }
         };
         self.formats.into_iter().map(write).fold(Ok(()), anyhow::Result::and)
+    }
+
+    fn shown<'a>(&self, report: Report<'a>) -> Report<'a> {
+        Report { shown: Shown { in_full: self.in_full, ..report.shown }, ..report }
     }
 
     /// Whether a document takes standard output, so that no page goes there.

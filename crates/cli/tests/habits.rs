@@ -1,7 +1,9 @@
 //! What people expect of any command line: suggestions, colours, widths, completions, manual pages, versions.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
-use reprise_harness::Reprise;
+use std::process::Command;
+
+use reprise_harness::{Reprise, not_run};
 
 #[track_caller]
 fn printed(line: &str) -> String {
@@ -32,9 +34,38 @@ fn every_shell_has_its_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = printed(&format!("completions {shell}"));
         assert!(script.contains("measure") && script.contains("fail-if"), "{shell}");
-        // Scripts of clap for other shells complete no values of arguments.
-        let has_values = ["bash", "zsh"].contains(&shell);
-        assert_eq!(script.contains("ticket-key-zero"), has_values, "{shell}: the causes that explain knows");
+        // Scripts of clap for other shells complete no values.
+        let has_values = ["bash", "zsh", "fish"].contains(&shell);
+        assert_eq!(script.contains("ticket-key-zero") && script.contains("tls.p99"), has_values, "{shell}");
+    }
+}
+
+#[test]
+fn bash_completes_causes_and_the_figures_of_conditions() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("reprise");
+    std::fs::write(&script, printed("completions bash")).unwrap();
+    for (words, expected) in [
+        ("measure --fail-if tls.p9", vec!["tls.p90", "tls.p95", "tls.p99"]),
+        ("measure --fail-if baseline.tls.sl", vec!["baseline.tls.slower"]),
+        ("load --fail-if not_", vec!["not_started"]),
+        ("load --fail-if baseline", vec![]),
+        ("diagnose --fail-if isolation.br", vec!["isolation.broken"]),
+        ("compare --fail-if baseline.instr", vec!["baseline.instructions"]),
+        ("explain ticket-key-z", vec!["ticket-key-zero"]),
+    ] {
+        let words: Vec<&str> = std::iter::once("reprise").chain(words.split(' ')).collect();
+        let [.., before, current] = words.as_slice() else { panic!() };
+        let line = format!(
+            "source '{}'; COMP_WORDS=({}); COMP_CWORD={}; _reprise reprise '{current}' '{before}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            script.display(),
+            words.join(" "),
+            words.len() - 1
+        );
+        let Ok(output) = Command::new("bash").args(["--norc", "-c", &line]).output() else { return not_run("bash") };
+        let completed = String::from_utf8(output.stdout).unwrap();
+        let completed: Vec<&str> = completed.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(completed, expected, "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 

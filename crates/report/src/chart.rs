@@ -1,6 +1,8 @@
 //! Charts as data: what is drawn, before any format. Terminal and Markdown leave them out, since a table of the same page says the
 //! same; HTML draws them. A chart holds a few hundred points, however many samples there are.
 
+use crate::figures::Figure;
+
 /// One chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
@@ -52,7 +54,15 @@ pub(crate) struct Intervals {
     /// With the unit.
     pub(crate) label: String,
     pub(crate) points: Points,
-    pub(crate) rows: Vec<Interval>,
+    pub(crate) groups: Vec<Group<Interval>>,
+}
+
+/// The rows that are compared with one another first. All groups of a chart have one scale.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<T> {
+    /// Empty where there is only one group.
+    pub(crate) name: String,
+    pub(crate) rows: Vec<T>,
 }
 
 /// What the points of a chart are.
@@ -60,8 +70,8 @@ pub(crate) struct Intervals {
 pub(crate) enum Points {
     /// Ratios: 1 is in sight, and marked.
     Ratios,
-    /// Values of a unit. The least and the greatest are those of all charts of a page, so that one can be held against the other.
-    Values { unit: &'static str, ends: [f64; 2] },
+    /// Values of this unit.
+    Values(&'static str),
 }
 
 /// A value and its interval.
@@ -70,6 +80,8 @@ pub(crate) struct Interval {
     pub(crate) name: String,
     pub(crate) at: f64,
     pub(crate) interval: Option<[f64; 2]>,
+    /// The value as the table of the page has it.
+    pub(crate) shown: Figure,
 }
 
 /// Bars in groups; each is as long as its parts together.
@@ -79,15 +91,9 @@ pub(crate) struct Bars {
     pub(crate) label: String,
     /// What the parts are called.
     pub(crate) parts: Vec<String>,
-    pub(crate) groups: Vec<BarGroup>,
-}
-
-/// The bars that are compared with one another first.
-#[derive(Clone, Debug)]
-pub(crate) struct BarGroup {
-    /// Empty where there is only one group.
-    pub(crate) name: String,
-    pub(crate) bars: Vec<Bar>,
+    pub(crate) groups: Vec<Group<Bar>>,
+    /// How far the scale goes at least: as far as in the charts of a page that compare the same.
+    pub(crate) reach: f64,
 }
 
 /// One bar.
@@ -97,10 +103,12 @@ pub(crate) struct Bar {
     /// Where it begins; most begin at zero.
     pub(crate) begin: f64,
     pub(crate) parts: Vec<f64>,
+    /// The total as the table of the page has it.
+    pub(crate) shown: Figure,
 }
 
 /// Rows of a chart, at most. The rest is in the table.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 60;
 
 /// Points of a line, at most.
 const MOST_POINTS: usize = 150;
@@ -142,18 +150,16 @@ impl Series {
 
 impl Intervals {
     /// A chart of these, cut to [`MOST_ROWS`]; `None` where there is nothing to draw.
-    pub(crate) fn into_chart(mut self, title: &str) -> Option<Chart> {
-        self.rows.retain(|row| row.at.is_finite() && row.at > 0.0);
-        let left_out = self.rows.len().saturating_sub(MOST_ROWS);
-        self.rows.truncate(MOST_ROWS);
+    pub(crate) fn into_chart(self, title: &str) -> Option<Chart> {
+        let is_drawn = |row: &Interval| row.at.is_finite() && row.at > 0.0;
+        let (groups, left_out) = limited(self.groups, is_drawn);
         let sentence = |row: &Interval| match row.interval {
-            Some([low, high]) => format!("{}: {:.2}, {low:.2} to {high:.2}", row.name, row.at),
-            None => format!("{}: {:.2}", row.name, row.at),
+            Some([low, high]) => format!("{}: {}, {low:.2} to {high:.2}", row.name, row.shown.value()),
+            None => format!("{}: {}", row.name, row.shown.value()),
         };
-        let sentences: Vec<String> = self.rows.iter().map(sentence).collect();
-        let rest = if left_out > 0 { format!(" {left_out} more are in the table.") } else { String::new() };
-        let description = format!("{}. {}.{rest}", self.label, sentences.join("; "));
-        (!self.rows.is_empty()).then(|| Chart { title: title.to_owned(), description, plot: Plot::Intervals(self) })
+        let description = described(&self.label, &groups, left_out, sentence);
+        let plot = Plot::Intervals(Self { groups, ..self });
+        (!description.is_empty()).then(|| Chart { title: title.to_owned(), description, plot })
     }
 }
 
@@ -169,38 +175,39 @@ impl Bar {
 }
 
 impl Bars {
-    /// Every bar in words, and how many were left out.
-    fn described(&self, left_out: usize) -> String {
-        let bars = self.groups.iter().flat_map(|group| group.bars.iter().map(move |bar| (group.name.as_str(), bar)));
-        let sentences: Vec<String> = bars
-            .map(|(group, bar)| {
-                let name = if group.is_empty() { bar.name.clone() } else { format!("{group}, {}", bar.name) };
-                format!("{name}: {:.3}", bar.total())
-            })
-            .collect();
-        let rest = if left_out > 0 { format!(" {left_out} more are in the table.") } else { String::new() };
-        format!("In {}. {}.{rest}", self.label, sentences.join("; "))
-    }
-
-    /// A chart of these, cut to [`MOST_ROWS`]; `None` where there is nothing to draw.
+    /// A chart of these, without empty bars and cut to [`MOST_ROWS`]; `None` where there is nothing to draw.
     pub(crate) fn into_chart(self, title: &str) -> Option<Chart> {
-        let (bars, left_out) = self.limited();
-        let description = bars.described(left_out);
-        (!bars.groups.is_empty()).then(|| Chart { title: title.to_owned(), description, plot: Plot::Bars(bars) })
+        let (groups, left_out) = limited(self.groups, |bar: &Bar| bar.total() > 0.0);
+        let sentence = |bar: &Bar| format!("{}: {}", bar.name, bar.shown.value());
+        let description = described(&self.label, &groups, left_out, sentence);
+        let plot = Plot::Bars(Self { groups, ..self });
+        (!description.is_empty()).then(|| Chart { title: title.to_owned(), description, plot })
     }
+}
 
-    /// The same with at most [`MOST_ROWS`] bars, and how many were left out.
-    fn limited(mut self) -> (Self, usize) {
-        let mut left = MOST_ROWS;
-        let mut left_out = 0;
-        for group in &mut self.groups {
-            left_out += group.bars.len().saturating_sub(left);
-            group.bars.truncate(left);
-            left -= group.bars.len();
-        }
-        self.groups.retain(|group| !group.bars.is_empty());
-        (self, left_out)
+/// The first [`MOST_ROWS`] of the rows that can be drawn, and how many more there are.
+fn limited<T>(mut groups: Vec<Group<T>>, is_drawn: impl Fn(&T) -> bool) -> (Vec<Group<T>>, usize) {
+    let mut left = MOST_ROWS;
+    let mut left_out = 0;
+    for group in &mut groups {
+        group.rows.retain(&is_drawn);
+        left_out += group.rows.len().saturating_sub(left);
+        group.rows.truncate(left);
+        left -= group.rows.len();
     }
+    groups.retain(|group| !group.rows.is_empty());
+    (groups, left_out)
+}
+
+/// Every row in words; nothing where there is none.
+fn described<T>(label: &str, groups: &[Group<T>], left_out: usize, sentence: impl Fn(&T) -> String) -> String {
+    let of_group = |group: &Group<T>| {
+        let sentences = group.rows.iter().map(&sentence).collect::<Vec<_>>().join("; ");
+        if group.name.is_empty() { sentences } else { format!("{}: {sentences}", group.name) }
+    };
+    let groups: Vec<String> = groups.iter().map(of_group).collect();
+    let rest = if left_out > 0 { format!(" {left_out} more are in the table.") } else { String::new() };
+    if groups.is_empty() { String::new() } else { format!("{label}. {}.{rest}", groups.join(". ")) }
 }
 
 #[cfg(test)]
@@ -226,13 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn bars_beyond_the_most_are_counted() {
-        let group = |name: &str| BarGroup {
-            name: name.to_owned(),
-            bars: vec![Bar { name: String::new(), begin: 0.0, parts: vec![1.0] }; MOST_ROWS],
-        };
-        let bars = Bars { label: String::new(), parts: Vec::new(), groups: vec![group("one"), group("two")] };
-        let (kept, left_out) = bars.limited();
-        assert_eq!((kept.groups.len(), left_out), (1, MOST_ROWS));
+    fn empty_rows_are_left_out_and_those_beyond_the_most_counted() {
+        let group = |name: &str| Group { name: name.to_owned(), rows: vec![1.0; MOST_ROWS] };
+        let empty = Group { name: "none".to_owned(), rows: vec![0.0] };
+        let (kept, left_out) = limited(vec![empty, group("one"), group("two")], |value| *value > 0.0);
+        assert_eq!((kept.len(), left_out), (1, MOST_ROWS));
+        assert_eq!(described("µs", &kept, left_out, f64::to_string).matches("one: 1; 1").count(), 1);
     }
 }

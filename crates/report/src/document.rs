@@ -71,7 +71,7 @@ pub struct Report<'a> {
 /// How much of a result its page shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shown {
-    /// Notes that ask for nothing too, the remedies of every software, and what each message of a trace is for and says.
+    /// What is secondary too: rows, tables, notes that ask for nothing, the remedies of every software, what each message of a trace says.
     pub in_full: bool,
     /// Each experiment of a diagnosis.
     pub experiments: bool,
@@ -131,7 +131,7 @@ impl Report<'_> {
     }
 
     pub(crate) fn page(&self) -> Page {
-        match self.document {
+        let page = match self.document {
             Document::Measure(it) => page::measure(it, self.shown),
             Document::Lab(it) => page::lab(it),
             Document::Diagnose(it) => page::diagnose(it, self.shown),
@@ -143,6 +143,9 @@ impl Report<'_> {
             Document::Explain(it) => page::explain(it),
             Document::SideBySide(it) => page::side_by_side(it),
             Document::Board(it) => page::board(it),
-        }
+        };
+        // Where nothing was measured, why not is all that there is to show. A file may have lost its samples and still have figures.
+        let is_nothing = !matches!(self.document, Document::Measure(_) | Document::Lab(_)) && self.document.is_nothing();
+        Page { in_full: self.shown.in_full || is_nothing, ..page }
     }
 }

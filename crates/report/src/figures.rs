@@ -9,12 +9,24 @@ pub(crate) struct Figure {
     value: String,
     /// `±0.02`, or nothing.
     spread: String,
+    /// Whether it is a gain or is none, whatever its row is.
+    pub(crate) is_gain: Option<bool>,
 }
 
 impl Figure {
     /// Where nothing is aligned with it.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.value, self.spread).trim_end().to_owned()
+    }
+
+    /// Without its spread.
+    pub(crate) fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// A gain, or none: what is worse is not shown as one in the row of what is better.
+    pub(crate) fn gained(self, is_gain: bool) -> Self {
+        Self { is_gain: Some(is_gain), ..self }
     }
 
     /// A figure as it stands.
@@ -32,6 +44,12 @@ impl Figure {
         Self::plain(with_sign(difference as f64, 0))
     }
 
+    /// A large value with its interval, `9881 ±12`.
+    pub(crate) fn rounded(median: f64, ci95: Option<[f64; 2]>) -> Self {
+        let spread = ci95.map(|[low, high]| format!("±{:.0}", (high - low) / 2.0)).unwrap_or_default();
+        Self { value: with_sign(median, 0), spread, is_gain: None }
+    }
+
     /// A ratio with its interval, `5.61 ±0.06`.
     pub(crate) fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
         let decimals = match median {
@@ -41,7 +59,7 @@ impl Figure {
             _ => 1,
         };
         let spread = ci95.map(|[low, high]| format!("±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-        Self { value: with_sign(median, decimals), spread }
+        Self { value: with_sign(median, decimals), spread, is_gain: None }
     }
 
     /// A change of what is now `ratio` times as much, in per cent and with both ends of its interval, which is seldom
@@ -54,14 +72,14 @@ impl Figure {
             if is_more { format!("+{shown}") } else { shown }
         };
         let spread = ci95.map(|[low, high]| format!("({} to {})", percent(low), percent(high))).unwrap_or_default();
-        Self { value: percent(ratio), spread }
+        Self { value: percent(ratio), spread, is_gain: None }
     }
 
     /// Bytes in thousands, `47.3 ±0.2`; of a spread that would read as nothing, nothing.
     pub(crate) fn kilobytes(bytes: u64, ci95: Option<[u64; 2]>) -> Self {
         let half = ci95.map_or(0, |[low, high]| high.saturating_sub(low) / 2);
         let spread = if half < 50 { String::new() } else { format!("±{}", with_sign(half as f64 / 1e3, 1)) };
-        Self { value: with_sign(bytes as f64 / 1e3, 1), spread }
+        Self { value: with_sign(bytes as f64 / 1e3, 1), spread, is_gain: None }
     }
 
     /// A time that was taken once, `812` or `48.61`.
@@ -155,6 +173,7 @@ impl Scale {
         Figure {
             value: with_sign(statistics.median_ns as f64 / self.unit.nanos(), decimals),
             spread: spread.unwrap_or_default(),
+            is_gain: None,
         }
     }
 

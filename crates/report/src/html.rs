@@ -74,22 +74,30 @@ fn render(page: &Page) -> String {
 }
 
 /// A heading and what stands under it.
+#[derive(Default)]
 struct Section<'p> {
     heading: Option<&'p str>,
     blocks: Vec<&'p Block>,
+    is_folded: bool,
 }
 
 /// What it comes to stands first, and how it was measured last: who opens a page wants the answer, who doubts it the circumstances.
 /// A page without such a part keeps its order.
 fn sections(page: &Page) -> Vec<Section<'_>> {
-    let mut summary = Section { heading: Some("What it comes to"), blocks: Vec::new() };
-    let mut circumstances = Section { heading: Some("How it was measured"), blocks: Vec::new() };
-    let mut rest = vec![Section { heading: None, blocks: Vec::new() }];
+    let mut summary = Section { heading: Some("What it comes to"), ..Section::default() };
+    let mut circumstances = Section { heading: Some("How it was measured"), ..Section::default() };
+    let mut rest = vec![Section::default()];
     let has_summary = page.blocks.iter().any(|block| matches!(block, Block::Summary(blocks) if !blocks.is_empty()));
     let end = page.blocks.len().saturating_sub(usize::from(source(page).is_some()));
     for (index, block) in page.blocks.iter().take(end).enumerate() {
         match block {
-            Block::Heading(text) => rest.push(Section { heading: Some(text), blocks: Vec::new() }),
+            Block::Heading(text) => rest.push(Section { heading: Some(text), ..Section::default() }),
+            Block::Secondary(blocks) => {
+                let heading =
+                    blocks.iter().find_map(|it| if let Block::Heading(text) = it { Some(text.as_str()) } else { None });
+                rest.push(Section { heading, blocks: blocks.iter().collect(), is_folded: true });
+                rest.push(Section::default());
+            }
             Block::Summary(blocks) => summary.blocks.extend(blocks),
             Block::Facts(_) if index == 0 && has_summary => circumstances.blocks.push(block),
             block => rest.last_mut().into_iter().for_each(|last| last.blocks.push(block)),
@@ -117,6 +125,9 @@ fn section(index: usize, section: &Section<'_>, page: &Page) -> Markup {
         }
     };
     match section.heading {
+        Some(heading) if section.is_folded => {
+            html! { details.more open[page.in_full] { summary { h2 { (heading) } } (blocks) } }
+        }
         Some(heading) => {
             let id = format!("s{index}");
             html! { section aria-labelledby=(id) { h2 id=(id) { (heading) } (blocks) } }
@@ -127,8 +138,8 @@ fn section(index: usize, section: &Section<'_>, page: &Page) -> Markup {
 
 fn block(block: &Block, name: &str, id: &str, is_below_heading: bool) -> Markup {
     match block {
-        // Both were taken apart before.
-        Block::Heading(_) | Block::Summary(_) => Markup::default(),
+        // These were taken apart before.
+        Block::Heading(_) | Block::Summary(_) | Block::Secondary(_) => Markup::default(),
         Block::Facts(facts) => self::facts(facts),
         Block::Table(table) => table::render(table, name),
         Block::Chart(chart) => chart::chart(chart, id),
@@ -215,14 +226,18 @@ fn visible(page: &str) -> String {
 mod tests {
     use super::*;
 
+    fn fact(name: &str, value: &str) -> Fact {
+        Fact { name: name.to_owned(), value: value.to_owned(), is_secondary: false }
+    }
+
     fn of(blocks: Vec<Block>) -> String {
-        render(&Page { command: "measure", title: "a page".to_owned(), headline: None, blocks })
+        render(&Page { command: "measure", title: "a page".to_owned(), headline: None, blocks, in_full: false })
     }
 
     #[test]
     fn what_it_comes_to_stands_first_and_circumstances_last() {
         let page = of(vec![
-            Block::Facts(vec![Fact { name: "samples".to_owned(), value: "100".to_owned() }]),
+            Block::Facts(vec![fact("samples", "100")]),
             Block::Heading("Latency".to_owned()),
             Block::Paragraph("Slow.".to_owned()),
             Block::Summary(vec![Block::Paragraph("The server was the bottleneck.".to_owned())]),
@@ -235,7 +250,6 @@ mod tests {
 
     #[test]
     fn a_name_with_several_values_stands_once() {
-        let fact = |name: &str, value: &str| Fact { name: name.to_owned(), value: value.to_owned() };
         let list = facts(&[fact("nginx", "one"), fact("Apache", "two"), fact("nginx", "three")]).into_string();
         assert!(list.contains("<dt>nginx</dt><dd>one</dd><dd>three</dd></div><div><dt>Apache"), "{list}");
     }

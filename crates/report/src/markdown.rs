@@ -63,7 +63,7 @@ fn fix(fix: &Fix) -> String {
 
 fn render(page: &Page) -> String {
     let title = format!("# {}\n", escaped(&page.title));
-    let blocks = page.written().map(|block| match block {
+    let blocks = page.written(true).map(|block| match block {
         Block::Heading(text) => format!("## {}\n", escaped(text)),
         Block::Facts(facts) => {
             facts.iter().map(|fact| format!("- {}: {}\n", escaped(&fact.name), escaped(&fact.value))).collect()
@@ -75,7 +75,7 @@ fn render(page: &Page) -> String {
         Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
         Block::Item(item) => self::item(item),
         // Not among what is written.
-        Block::Chart(_) | Block::Summary(_) => String::new(),
+        Block::Chart(_) | Block::Summary(_) | Block::Secondary(_) => String::new(),
     });
     std::iter::once(title).chain(blocks).collect::<Vec<_>>().join("\n")
 }

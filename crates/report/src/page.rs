@@ -47,6 +47,8 @@ pub(crate) struct Page {
     /// The title where no command line stands above the page.
     pub(crate) headline: Option<String>,
     pub(crate) blocks: Vec<Block>,
+    /// Whether what is secondary is shown too.
+    pub(crate) in_full: bool,
 }
 
 /// One part of a page.
@@ -66,20 +68,39 @@ pub(crate) enum Block {
     Item(Item),
     /// What the page comes to: a format that is read from the top shows it there.
     Summary(Vec<Block>),
+    /// A heading and what can wait below it: a terminal shows it with -v, HTML folds it.
+    Secondary(Vec<Block>),
 }
 
 impl Page {
     fn new(command: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Self {
-        Self { command, title: title.into(), headline: None, blocks }
+        Self { command, title: title.into(), headline: None, blocks, in_full: false }
     }
 
     /// The blocks for a format that draws nothing and is read as it was written, from the top or from the end.
-    pub(crate) fn written(&self) -> impl Iterator<Item = &Block> {
-        let blocks = self.blocks.iter().flat_map(|block| match block {
-            Block::Summary(blocks) => blocks.as_slice(),
+    pub(crate) fn written(&self, has_secondary: bool) -> impl Iterator<Item = &Block> {
+        let blocks = self.blocks.iter().flat_map(move |block| match block {
+            Block::Secondary(_) if !has_secondary => &[],
+            Block::Summary(blocks) | Block::Secondary(blocks) => blocks.as_slice(),
             block => std::slice::from_ref(block),
         });
         blocks.filter(|block| !matches!(block, Block::Chart(_)))
+    }
+
+    /// What a terminal shows with -v alone: "all rows and columns; Skipped". `is_cut` says whether a table loses columns.
+    pub(crate) fn left_out(&self, is_cut: impl Fn(&Table) -> bool) -> Option<String> {
+        let has_facts = |block: &Block| matches!(block, Block::Facts(facts) if facts.iter().any(|fact| fact.is_secondary));
+        let has_rows = |block: &Block| matches!(block, Block::Table(table) if table.has_secondary() || is_cut(table));
+        let facts = self.written(false).any(has_facts).then_some("all facts");
+        let rows = self.written(false).any(has_rows).then_some("all rows and columns");
+        let headings = self.blocks.iter().filter_map(|block| match block {
+            Block::Secondary(blocks) => blocks.first(),
+            _ => None,
+        });
+        let headings =
+            headings.filter_map(|block| if let Block::Heading(text) = block { Some(text.as_str()) } else { None });
+        let named: Vec<&str> = facts.into_iter().chain(rows).chain(headings).collect();
+        (!self.in_full && !named.is_empty()).then(|| format!("-v also shows: {}", named.join("; ")))
     }
 }
 
@@ -88,6 +109,8 @@ impl Page {
 pub(crate) struct Fact {
     pub(crate) name: String,
     pub(crate) value: String,
+    /// Whether it can wait: a terminal shows it with -v.
+    pub(crate) is_secondary: bool,
 }
 
 /// Something to be looked at: a finding, a failure, a warning.
@@ -109,7 +132,11 @@ pub(crate) struct Item {
 
 impl Fact {
     fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { name: name.into(), value: value.into() }
+        Self { name: name.into(), value: value.into(), is_secondary: false }
+    }
+
+    fn secondary(self) -> Self {
+        Self { is_secondary: true, ..self }
     }
 }
 
@@ -148,6 +175,11 @@ impl Item {
 impl Block {
     fn warning(text: impl Into<String>) -> Self {
         Self::Item(Item::new("warning", Tone::Warning, text))
+    }
+
+    /// A heading and what can wait below it; nothing where there is nothing.
+    fn secondary(blocks: Vec<Block>) -> Option<Self> {
+        (!blocks.is_empty()).then_some(Self::Secondary(blocks))
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Column {
     pub(crate) alignment: Alignment,
     /// Where space is short, the columns of the lowest rank go first; `None` stays.
     pub(crate) rank: Option<u8>,
+    /// Whether it can wait: a terminal shows it with -v.
+    pub(crate) is_secondary: bool,
 }
 
 /// On which side a column's cells stand.
@@ -35,11 +37,15 @@ pub(crate) enum Alignment {
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
+    /// Of each cell, whether it is a gain or none; else as the row.
+    pub(crate) gains: Vec<Option<bool>>,
     /// Said in place of the figures that are not there.
     pub(crate) note: Option<String>,
     pub(crate) tone: Tone,
     /// Whether there is space between it and the row above.
     pub(crate) begins_group: bool,
+    /// Whether it can wait: a terminal shows it with -v.
+    pub(crate) is_secondary: bool,
 }
 
 /// What a line is for, by which a format may colour it.
@@ -57,11 +63,26 @@ pub(crate) enum Tone {
 }
 
 impl Table {
+    /// Whether some of it can wait.
+    pub(crate) fn has_secondary(&self) -> bool {
+        self.columns.iter().any(|column| column.is_secondary) || self.rows.iter().any(|row| row.is_secondary)
+    }
+
+    /// The same table without what can wait.
+    pub(crate) fn without_secondary(mut self) -> Self {
+        while let Some(index) = self.columns.iter().position(|column| column.is_secondary) {
+            self = self.without_column(index);
+        }
+        self.rows.retain(|row| !row.is_secondary);
+        self
+    }
+
     /// The same table without the column at this place.
     pub(crate) fn without_column(mut self, index: usize) -> Self {
         self.columns.remove(index);
         for row in &mut self.rows {
             row.cells.remove(index);
+            row.gains.remove(index);
         }
         self
     }
@@ -79,7 +100,14 @@ impl<T: Copy> Rows<T> {
     /// A table with a row for each of these, and no column yet.
     pub(crate) fn of(items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<T> = items.into_iter().collect();
-        let row = Row { cells: Vec::new(), note: None, tone: Tone::Plain, begins_group: false };
+        let row = Row {
+            cells: Vec::new(),
+            gains: Vec::new(),
+            note: None,
+            tone: Tone::Plain,
+            begins_group: false,
+            is_secondary: false,
+        };
         let table = Table { columns: Vec::new(), rows: vec![row; items.len()] };
         Self { table, repeats: (0..items.len()).map(|index| index > 0).collect(), items }
     }
@@ -93,7 +121,12 @@ impl<T: Copy> Rows<T> {
     /// A column of figures.
     pub(crate) fn figures<F: Into<Option<Figure>>>(self, name: &str, unit: &str, cell: impl Fn(T) -> F) -> Self {
         let figures: Vec<Option<Figure>> = self.items.iter().map(|item| cell(*item).into()).collect();
-        self.column(name, unit, Alignment::Right, align(&figures))
+        let mut rows = self.column(name, unit, Alignment::Right, align(&figures));
+        for (row, figure) in rows.table.rows.iter_mut().zip(&figures) {
+            let is_gain = figure.as_ref().and_then(|figure| figure.is_gain);
+            row.gains.last_mut().into_iter().for_each(|last| *last = is_gain);
+        }
+        rows
     }
 
     /// A column of medians, all with the same decimals.
@@ -103,9 +136,16 @@ impl<T: Copy> Rows<T> {
     }
 
     fn column(mut self, name: &str, unit: &str, alignment: Alignment, cells: Vec<String>) -> Self {
-        self.table.columns.push(Column { name: name.to_owned(), unit: unit.to_owned(), alignment, rank: None });
+        self.table.columns.push(Column {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            alignment,
+            rank: None,
+            is_secondary: false,
+        });
         for (row, cell) in self.table.rows.iter_mut().zip(cells) {
             row.cells.push(cell);
+            row.gains.push(None);
         }
         self
     }
@@ -114,6 +154,20 @@ impl<T: Copy> Rows<T> {
     pub(crate) fn dispensable(mut self, rank: impl Into<Option<u8>>) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.rank = rank.into();
+        }
+        self
+    }
+
+    /// The last column can wait.
+    pub(crate) fn secondary(mut self) -> Self {
+        self.table.columns.last_mut().into_iter().for_each(|column| column.is_secondary = true);
+        self
+    }
+
+    /// Which rows can wait. None of them begins a group.
+    pub(crate) fn secondary_rows(mut self, is_secondary: impl Fn(T) -> bool) -> Self {
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.is_secondary = is_secondary(*item);
         }
         self
     }

@@ -16,7 +16,7 @@ use crate::table::Tone;
 pub struct Style {
     /// Whether to colour.
     pub color: bool,
-    /// Columns of text; `None` where there is no terminal: tables then keep all their columns.
+    /// Columns of text; `None` where there is no terminal: 100 then, and with -v as many as tables have.
     pub width: Option<usize>,
 }
 
@@ -42,7 +42,13 @@ const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
 pub(crate) fn render(page: &Page, style: Style) -> String {
     let mut out = format!("{}\n", style.paint(TITLE, &visible(&page.title)));
     let mut previous: Option<&Block> = None;
-    for block in page.written() {
+    let is_terminal = style.width.is_some();
+    let style = Style { width: style.width.or((!page.in_full).then_some(PROSE)), ..style };
+    let blocks: Vec<&Block> = page.written(page.in_full).collect();
+    // Above the last line, which says where the result comes from.
+    let left_out = page.left_out(|table| !is_terminal && table::is_cut(table, style)).map(Block::Aside);
+    let (last, above) = blocks.split_last().map_or((None, &[][..]), |(last, above)| (Some(*last), above));
+    for block in above.iter().copied().chain(&left_out).chain(last) {
         if !belongs_to(previous, block) {
             out.push('\n');
         }
@@ -50,8 +56,14 @@ pub(crate) fn render(page: &Page, style: Style) -> String {
             Block::Heading(text) => {
                 wrapped(text, "", "  ", style).iter().for_each(|text| line(&mut out, &style.paint(TITLE, text)));
             }
-            Block::Facts(facts) => facts.iter().for_each(|fact| self::fact(&mut out, fact, facts, style)),
-            Block::Table(table) => out.push_str(&table::render(table, style)),
+            Block::Facts(facts) => {
+                let shown = facts.iter().filter(|fact| page.in_full || !fact.is_secondary);
+                shown.for_each(|fact| self::fact(&mut out, fact, facts, style));
+            }
+            Block::Table(table) => {
+                let table = if page.in_full { table.clone() } else { table.clone().without_secondary() };
+                out.push_str(&table::render(table, style, is_terminal));
+            }
             Block::Ladder(ladder) => out.push_str(&ladder::render(ladder, style)),
             Block::Paragraph(text) => wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, text)),
             Block::Code(commands) => commands.lines().for_each(|text| line(&mut out, &format!("    {}", visible(text)))),
@@ -60,7 +72,7 @@ pub(crate) fn render(page: &Page, style: Style) -> String {
             }
             Block::Item(item) => self::item(&mut out, item, style),
             // Not among what is written.
-            Block::Chart(_) | Block::Summary(_) => {}
+            Block::Chart(_) | Block::Summary(_) | Block::Secondary(_) => {}
         }
         previous = Some(block);
     }
@@ -70,12 +82,17 @@ pub(crate) fn render(page: &Page, style: Style) -> String {
 /// Whether a block stands directly below the one before it: facts below the title, a table below its heading, a sentence
 /// below a sentence, an aside below another.
 fn belongs_to(previous: Option<&Block>, block: &Block) -> bool {
+    // Warnings of a line or two are a list.
+    let is_short = |item: &Item| item.evidence.is_empty() && item.remedy.is_empty();
+    if let (Some(Block::Item(above)), Block::Item(item)) = (previous, block) {
+        return is_short(above) && is_short(item);
+    }
     matches!(
         (previous, block),
         (None, Block::Facts(_))
             | (Some(Block::Heading(_)), Block::Table(_) | Block::Facts(_))
             | (Some(Block::Paragraph(_)), Block::Paragraph(_))
-            | (Some(Block::Aside(_)), Block::Aside(_))
+            | (Some(Block::Aside(_) | Block::Table(_)), Block::Aside(_))
     )
 }
 

@@ -29,7 +29,7 @@ pub use baseline::{Earlier, Scope, compare, foresight, no_such_result};
 pub use compare_baseline::{EarlierComparison, compare_stacks};
 pub use condition::{
     ComparePlanned, Condition, ConditionError, DiagnosePlanned, Found, Judged, Judgement, LoadPlanned, Plan, Planned,
-    Subject, Value, Words,
+    Subject, Value, Words, figures,
 };
 pub use diagnose_document::{diagnosis, isolation};
 pub use failed::failure_of;

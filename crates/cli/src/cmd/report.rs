@@ -33,10 +33,6 @@ pub(crate) struct ReportArgs {
     /// Merge several results of `load` into one
     #[arg(long)]
     merge: bool,
-    /// Explain each message of a trace, with its fields and extensions; of findings, show also notes that ask for nothing, and the
-    /// remedies of every server software
-    #[arg(short = 'v', long, conflicts_with = "merge")]
-    verbose: bool,
     #[command(flatten)]
     output: OutputArgs,
     /// Show every experiment of a diagnosis and its result
@@ -70,10 +66,8 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
         return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
-    let is_wordy = [TraceDocument::SCHEMA, MeasureDocument::SCHEMA, DiagnoseDocument::SCHEMA].contains(&&*saved.schema);
-    ensure!(!arguments.verbose || is_wordy, "--verbose is for results of measure of a target, trace and diagnose alone");
     let outputs = open(&saved.schema)?;
-    let part = Shown { in_full: arguments.verbose, experiments: arguments.experiments };
+    let part = Shown { experiments: arguments.experiments, ..Shown::default() };
     let write = |document: Document<'_>| outputs.write(Report { shown: part, ..document.into() });
     match saved.schema.as_str() {
         DiagnoseDocument::SCHEMA => write(Document::Diagnose(&saved.document()?))?,

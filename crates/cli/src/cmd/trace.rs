@@ -11,7 +11,7 @@ use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption
 use reprise_model::document::TraceDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::{Capture, Interrupt, Options};
-use reprise_report::{Document, Report, Shown};
+use reprise_report::{Document, Report};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
@@ -45,9 +45,6 @@ pub(super) struct TraceArgs {
     /// Further connections of each kind, whose medians stand beside the messages; 0: none
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(..=1_000_000), help_heading = "What to trace")]
     count: u32,
-    /// Explain each message, with its fields and extensions
-    #[arg(short = 'v', long, help_heading = "Output")]
-    verbose: bool,
     /// Write both connections as pcapng with their secrets: Wireshark opens it decrypted
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pcap: Option<PathBuf>,
@@ -91,7 +88,6 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
         bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
     }
     let (kind, count) = (arguments.kind, arguments.count);
-    let shown = Shown { in_full: arguments.verbose, ..Shown::default() };
     let files = arguments.session_files.clone();
     // It serves as long as it is held.
     let (target, mut options, _server) = match arguments.target() {
@@ -109,7 +105,7 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
         reprise_results::add_counted(&mut document, &target, &options, count, interrupt);
     }
     let saved = files.save(&tracing.unused, Document::Trace(&document));
-    let report = Report { shown, ..Document::Trace(&document).into() };
+    let report = Report::from(Document::Trace(&document));
     let written = if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page.
         outputs.write_documents(report)

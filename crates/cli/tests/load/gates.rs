@@ -67,7 +67,7 @@ fn two_loads_stand_side_by_side_and_other_results_are_refused() {
     let (before, after) = (result("before.json", &[]), result("after.json", &["--requests", "2"]));
     let side_by_side = |other| Reprise::new(["report"]).arg(&before).arg(other);
     let shown = side_by_side(&after).keeping_its_document().run().exits(0);
-    let shown = shown.shows(&["before against after", "tls p95", "client cpu", "requests", "ratio"]);
+    let shown = shown.shows(&["before against after", "tls p50", "client cpu", "requests", "ratio"]);
     let document = shown.json_of("reprise.side-by-side/1");
     let named: Vec<&str> =
         document["differences"].as_array().unwrap().iter().map(|it| it["what"].as_str().unwrap()).collect();

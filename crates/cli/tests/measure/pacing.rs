@@ -42,7 +42,7 @@ fn addresses_of_one_family_alone_are_used() {
 fn a_connection_takes_processor_time_of_the_client() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let outcome = lab.measure(server.address()).count(20).run().exits(0);
+    let outcome = lab.measure(server.address()).count(20).arg("-v").run().exits(0);
     for (version, kind) in [(Version::Tls12, Kind::Full), (Version::Tls13, Kind::Full), (Version::Tls13, Kind::Ticket)] {
         let run = outcome.measured(version, kind);
         let cpu = run.client_cpu_ns.unwrap();

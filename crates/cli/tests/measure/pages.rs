@@ -22,12 +22,13 @@ const STACKS: &str = "rustls-aws-lc,rustls-ring";
 const DOCUMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/documents");
 
 #[test]
-fn the_page_of_every_command_is_valid_and_accessible() {
+fn the_page_of_every_command_is_valid_accessible_and_laid_out() {
     let lab = Lab::new();
     let folder = std::env::var_os("REPRISE_PAGES").map_or_else(|| lab.directory().to_owned(), PathBuf::from);
     let page = |name: &str| folder.join(format!("{name}.html"));
     let server = lab.server(Resumption::Ticket);
-    let (target, ca) = (server.address().to_string(), lab.ca());
+    let other = lab.server(Resumption::Off);
+    let (target, other, ca) = (server.address().to_string(), other.address().to_string(), lab.ca());
     let ca = ca.to_str().unwrap();
     let mut pages = Vec::new();
     let mut write = |name: &str, arguments: &[&str]| {
@@ -42,20 +43,47 @@ fn the_page_of_every_command_is_valid_and_accessible() {
     write("causes", &["explain"]);
     if cfg!(target_os = "linux") {
         write("load", &["load", &target, "--duration", "3s", "--mix", "full=1,ticket=1"]);
+        write("load-step", &["load", &target, "--duration", "1s", "--rate", "50", "--step", "p90=1s"]);
         write("compare", &["compare", "resumption", "--quick", "--keys", "p-256", "--tls", "1.3", "--stacks", STACKS]);
         write("layers", &["layers", "--count", "10", "--stacks", STACKS]);
     }
     // Measuring boards takes minutes; crates/cli/tests/board.rs does.
-    for name in ["away", "board", "refused", "mutual", "ticket-refused", "compare", "layers", "load"] {
+    for name in [
+        "away",
+        "board",
+        "refused",
+        "mutual",
+        "ticket-refused",
+        "compare",
+        "layers",
+        "load",
+        "speed",
+        "explain",
+        "lab",
+        "diagnose-haproxy",
+        "diagnose-nodes",
+        "diagnose-client",
+    ] {
         write(&format!("report-{name}"), &["report", &format!("{DOCUMENTS}/{name}.json")]);
     }
+    let side_by_side = ["nginx", "refused"].map(|name| format!("{DOCUMENTS}/{name}.json"));
+    write("report-two", &["report", &side_by_side[0], &side_by_side[1]]);
+    write("isolation", &["diagnose", "--isolation", &target, &other, "--ca", ca]);
     hostile(&page("hostile"));
     pages.push(page("hostile"));
 
     if !Path::new(CHECKERS).join("node_modules").exists() || !is_installed("node") || !is_installed("java") {
         return not_run("node, java and 'npm ci --ignore-scripts' in tests/pages");
     }
-    let checked = Command::new("node").arg("check.js").args(&pages).current_dir(CHECKERS).output().unwrap();
+    check("check.js", &pages);
+    if !is_installed("chromium") {
+        return not_run("chromium");
+    }
+    check("layout.js", &pages);
+}
+
+fn check(script: &str, pages: &[PathBuf]) {
+    let checked = Command::new("node").arg(script).args(pages).current_dir(CHECKERS).output().unwrap();
     let said = [checked.stdout, checked.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
     assert!(checked.status.success(), "{said}");
 }

@@ -29,14 +29,19 @@ pub(super) fn chart(chart: &Chart, id: &str) -> Markup {
 
 /// The names of lines and of the parts of bars, each with its sample.
 fn legend(plot: &Plot) -> Markup {
-    let (names, is_line): (Vec<&str>, bool) = match plot {
-        Plot::Lines(lines) => (lines.series.iter().map(|series| series.name.as_str()).collect(), true),
-        Plot::Bars(bars) => (bars.parts.iter().map(String::as_str).collect(), false),
+    let (names, is_line): (Vec<(usize, &str)>, bool) = match plot {
+        Plot::Lines(lines) => (lines.series.iter().map(|series| series.name.as_str()).enumerate().collect(), true),
+        Plot::Bars(bars) => {
+            let all = || bars.groups.iter().flat_map(|group| &group.rows);
+            let is_drawn = |index: usize| all().any(|bar| bar.parts.get(index).is_some_and(|part| *part > 0.0));
+            let parts = bars.parts.iter().map(String::as_str).enumerate();
+            (parts.filter(|(index, _)| is_drawn(*index)).collect(), false)
+        }
         Plot::Intervals(_) => return Markup::default(),
     };
     html! {
         ul.legend {
-            @for (index, name) in names.into_iter().enumerate() {
+            @for (index, name) in names {
                 li {
                     svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true" {
                         @if is_line { path class=(line_class(index)) d="M0 6H28" {} }

@@ -3,6 +3,8 @@
 
 use maud::{Markup, html};
 
+use super::scale::rounded;
+
 /// More series than these repeat colours; dashes differ by then.
 pub(super) const COLORS: usize = 6;
 
@@ -45,11 +47,20 @@ pub(super) fn fitted(text: &str, width: f64) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    // What tells two long names apart is at their ends as often as at their beginnings.
+    let (head, tail) = (most / 2, (most - 1) / 2);
+    let count = text.chars().count();
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
+}
+
+/// The name of a tick, in the middle of its place unless it would leave the drawing.
+pub(super) fn tick(place: f64, y: f64, name: &str, width: f64) -> Markup {
+    let half = name.chars().count() as f64 * CHARACTER / 2.0;
+    text("tick middle", rounded(place.clamp(half, (width - half).max(half))), y, name)
 }
 
 /// What a character of 12 px takes, on average, in the widest of the usual fonts.
-const CHARACTER: f64 = 7.0;
+const CHARACTER: f64 = 7.7;
 
 #[cfg(test)]
 mod tests {
@@ -57,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_fit_is_cut_visibly() {
-        assert_eq!(fitted("ticket", 70.0), "ticket");
-        assert_eq!(fitted("a very long name", 70.0), "a very lo…");
+        assert_eq!(fitted("ticket", 77.0), "ticket");
+        assert_eq!(fitted("a very long name", 77.0), "a ver…name");
     }
 }

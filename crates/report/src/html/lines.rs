@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::drawing::{Drawing, fitted, line_class, text};
+use super::drawing::{Drawing, fitted, line_class, text, tick};
 use super::scale::{Scale, rounded};
 use crate::chart::{Axis, Lines, Series};
 
@@ -19,7 +19,7 @@ pub(super) fn draw(lines: &Lines, width: f64) -> Drawing {
     let x = scale(&lines.x, points().map(|point| point.0), [left, right]);
     let y = scale(&lines.y, points().map(|point| point.1), [bottom, top]);
     let shapes = html! {
-        (text("axis", 0.0, 12.0, &fitted(&lines.y.label, width)))
+        (text("axis", 0.0, 12.0, &fitted(&y.named(&lines.y.label), width)))
         @for (value, name) in ticks(&lines.y, y, 6) {
             @let place = y.place(value);
             path.grid d=(format!("M{left} {place}H{right}")) {}
@@ -28,9 +28,9 @@ pub(super) fn draw(lines: &Lines, width: f64) -> Drawing {
         @for (value, name) in ticks(&lines.x, x, (width / 60.0) as usize) {
             @let place = x.place(value);
             path.grid d=(format!("M{place} {top}V{}", bottom + 4.0)) {}
-            (text("tick middle", place, bottom + 18.0, &name))
+            (tick(place, bottom + 18.0, &name, width))
         }
-        (text("axis middle", (left + right) / 2.0, height - 6.0, &fitted(&lines.x.label, right - left)))
+        (text("axis middle", (left + right) / 2.0, height - 6.0, &fitted(&x.named(&lines.x.label), right - left)))
         @for (index, series) in lines.series.iter().enumerate() {
             path class=(line_class(index)) d=(path(series, lines.is_stepped, x, y)) {}
             // A single point is no line.

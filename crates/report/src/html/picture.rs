@@ -4,8 +4,9 @@ use maud::{Markup, PreEscaped, html};
 
 use super::STYLE;
 use super::drawing::{Drawing, fill_class, text};
-use super::rows;
-use crate::chart::{Bar, BarGroup, Bars};
+use super::{rows, scale};
+use crate::chart::{self, Bar, Bars};
+use crate::figures::Figure;
 
 /// Bars that are compared with one another first.
 #[derive(Clone, Debug)]
@@ -31,10 +32,13 @@ const LINE: f64 = 20.0;
 /// ```
 #[must_use]
 pub fn bars(title: &str, label: &str, parts: &[&str], groups: &[Group]) -> String {
-    let bar = |(name, parts): &(String, Vec<f64>)| Bar { name: name.clone(), begin: 0.0, parts: parts.clone() };
-    let group = |group: &Group| BarGroup { name: group.name.clone(), bars: group.bars.iter().map(bar).collect() };
+    let bar = |(name, parts): &(String, Vec<f64>)| {
+        let shown = Figure::plain(scale::name(significant(parts.iter().sum())));
+        Bar { name: name.clone(), begin: 0.0, parts: parts.clone(), shown }
+    };
+    let group = |group: &Group| chart::Group { name: group.name.clone(), rows: group.bars.iter().map(bar).collect() };
     let names = parts.iter().map(|&part| part.to_owned()).collect();
-    let bars = Bars { label: label.to_owned(), parts: names, groups: groups.iter().map(group).collect() };
+    let bars = Bars { label: label.to_owned(), parts: names, groups: groups.iter().map(group).collect(), reach: 0.0 };
     let Drawing { width, height, shapes } = rows::bars(&bars, WIDTH);
     let top = LINE * (1 + parts.len()) as f64;
     let (outer, height) = (width + 2.0 * LINE, height + top + 2.0 * LINE);
@@ -55,4 +59,13 @@ pub fn bars(title: &str, label: &str, parts: &[&str], groups: &[Group]) -> Strin
         }
     };
     picture.into_string()
+}
+
+/// Three digits of a value.
+fn significant(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let factor = 10_f64.powf(2.0 - value.abs().log10().floor());
+    (value * factor).round() / factor
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::drawing::{Drawing, fill_class, fitted, text};
-use super::scale::{Scale, name, rounded};
-use crate::chart::{Bar, Bars, Interval, Intervals, Points};
+use super::drawing::{Drawing, fill_class, fitted, text, tick};
+use super::scale::{Scale, rounded};
+use crate::chart::{Bar, Bars, Group, Interval, Intervals, Points};
 
 /// From one row to the next.
 const ROW: f64 = 36.0;
@@ -12,40 +12,51 @@ const ROW: f64 = 36.0;
 /// For the name of a group.
 const GROUP: f64 = 28.0;
 
-/// Right of a bar: its total.
-const TOTAL: f64 = 62.0;
+/// Right of a bar or an interval: its value.
+const RIGHT: f64 = 84.0;
 
 /// Below the rows: ticks and the name of the axis.
 const BOTTOM: f64 = 44.0;
 
 pub(super) fn bars(bars: &Bars, width: f64) -> Drawing {
-    let all = || bars.groups.iter().flat_map(|group| &group.bars);
-    let scale = Scale::from_zero(all().map(Bar::end).fold(0.0, f64::max), [0.0, width - TOTAL]);
-    // Where each group's name and each bar has its place.
-    let (mut names, mut rows, mut end) = (Vec::new(), Vec::new(), 0.0);
-    for group in &bars.groups {
-        if !group.name.is_empty() {
-            end += GROUP;
-            names.push((end - 8.0, fitted(&group.name, width)));
-        }
-        for bar in &group.bars {
-            rows.push((end, bar));
-            end += ROW;
-        }
-    }
+    let all = || bars.groups.iter().flat_map(|group| &group.rows);
+    let scale = Scale::from_zero(all().map(Bar::end).fold(bars.reach, f64::max), [0.0, width - RIGHT]);
+    let Placed { names, rows, end } = placed(&bars.groups);
     let shapes = html! {
-        (axis(scale, &bars.label, 0.0, end, width))
-        @for (y, name) in names { (text("group", 0.0, y, &name)) }
+        (axis(scale, &bars.label, end, width))
+        @for (y, name) in names { (text("group", 0.0, y, &fitted(name, width))) }
         @for (y, bar) in rows {
             (text("name", 0.0, y + 13.0, &fitted(&bar.name, width)))
             @for (index, [from, to]) in parts(bar).into_iter().enumerate() {
                 @let (left, right) = (scale.place(from), scale.place(to));
                 @if right > left { rect class=(fill_class(index)) x=(left) y=(y + 18.0) width=(rounded(right - left)) height="13" {} }
             }
-            (text("value", scale.place(bar.end()) + 5.0, y + 29.0, &name(significant(bar.total()))))
+            (text("value", scale.place(bar.end()) + 5.0, y + 29.0, bar.shown.value()))
         }
     };
     Drawing { width, height: end + BOTTOM, shapes }
+}
+
+/// Where the names of groups and the rows have their places, and where the last one ends.
+struct Placed<'a, T> {
+    names: Vec<(f64, &'a str)>,
+    rows: Vec<(f64, &'a T)>,
+    end: f64,
+}
+
+fn placed<T>(groups: &[Group<T>]) -> Placed<'_, T> {
+    let mut placed = Placed { names: Vec::new(), rows: Vec::new(), end: 0.0 };
+    for group in groups {
+        if !group.name.is_empty() {
+            placed.end += GROUP;
+            placed.names.push((placed.end - 8.0, group.name.as_str()));
+        }
+        for row in &group.rows {
+            placed.rows.push((placed.end, row));
+            placed.end += ROW;
+        }
+    }
+    placed
 }
 
 /// From where to where each part goes.
@@ -62,20 +73,20 @@ fn parts(bar: &Bar) -> Vec<[f64; 2]> {
 
 pub(super) fn intervals(intervals: &Intervals, width: f64) -> Drawing {
     let ends = |row: &Interval| row.interval.unwrap_or([row.at; 2]);
-    let values = || intervals.rows.iter().flat_map(|row| [row.at, ends(row)[0], ends(row)[1]]);
-    let (in_sight, reference, unit) = match intervals.points {
-        Points::Ratios => ([1.0; 2], Some(1.0), "×"),
-        Points::Values { unit, ends } => (ends, None, unit),
+    let Placed { names, rows, end } = placed(&intervals.groups);
+    let (reference, unit) = match intervals.points {
+        Points::Ratios => (Some(1.0), "×"),
+        Points::Values(unit) => (None, unit),
     };
-    let all = values().chain(in_sight).filter(|value| *value > 0.0);
-    let (left, right) = (14.0, width - TOTAL);
+    let values = rows.iter().flat_map(|(_, row)| [row.at, ends(row)[0], ends(row)[1]]);
+    let all = values.chain(reference).filter(|value| *value > 0.0);
+    let (left, right) = (14.0, width - RIGHT);
     let scale = Scale::of_values(all, true, [left, right]);
-    let end = intervals.rows.len() as f64 * ROW;
     let reference = reference.map(|value| scale.place(value));
     let shapes = html! {
-        (axis(scale, &intervals.label, left, end, width))
-        @for (index, row) in intervals.rows.iter().enumerate() {
-            @let y = index as f64 * ROW;
+        (axis(scale, &intervals.label, end, width))
+        @for (y, name) in names { (text("group", 0.0, y, &fitted(name, width))) }
+        @for (y, row) in rows {
             @let [low, high] = ends(row).map(|value| scale.place(value));
             @let middle = y + 24.0;
             (text("name", 0.0, y + 13.0, &fitted(&row.name, width)))
@@ -85,30 +96,20 @@ pub(super) fn intervals(intervals: &Intervals, width: f64) -> Drawing {
             }
             path.whisker d=(format!("M{low} {middle}H{high}M{low} {}V{}M{high} {}V{}", middle - 5.0, middle + 5.0, middle - 5.0, middle + 5.0)) {}
             circle.point cx=(scale.place(row.at)) cy=(middle) r="4.5" {}
-            (text("value", high.max(scale.place(row.at)) + 8.0, y + 28.0, &format!("{}{unit}", name(significant(row.at)))))
+            (text("value", high.max(scale.place(row.at)) + 8.0, y + 28.0, &format!("{}{unit}", row.shown.value())))
         }
     };
     Drawing { width, height: end + BOTTOM, shapes }
 }
 
 /// Ticks below the rows, with lines through them, and the name of the axis.
-fn axis(scale: Scale, label: &str, left: f64, end: f64, width: f64) -> Markup {
-    let right = scale.places[1];
+fn axis(scale: Scale, label: &str, end: f64, width: f64) -> Markup {
     html! {
         @for (value, name) in scale.ticks((width / 60.0) as usize) {
             @let place = scale.place(value);
             path.grid d=(format!("M{place} 0V{}", end + 4.0)) {}
-            (text(if value == 0.0 { "tick" } else { "tick middle" }, place, end + 18.0, &name))
+            (tick(place, end + 18.0, &name, width))
         }
-        (text("axis middle", (left + right) / 2.0, end + 38.0, &fitted(label, width)))
+        (text("axis middle", width / 2.0, end + 38.0, &fitted(&scale.named(label), width)))
     }
-}
-
-/// Three digits of a value.
-fn significant(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return 0.0;
-    }
-    let factor = 10_f64.powf(2.0 - value.abs().log10().floor());
-    (value * factor).round() / factor
 }

@@ -45,6 +45,11 @@ impl Scale {
         rounded(from + (to - from) * share.clamp(0.0, 1.0))
     }
 
+    /// The name of its axis, which says where equal distances are equal ratios.
+    pub(super) fn named(self, label: &str) -> String {
+        if self.is_logarithmic { format!("{label} (log scale)") } else { label.to_owned() }
+    }
+
     /// Round values, at most `most` of them, with their names.
     pub(super) fn ticks(self, most: usize) -> Vec<(f64, String)> {
         let values: Vec<f64> = if self.is_logarithmic {

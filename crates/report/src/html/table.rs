@@ -28,14 +28,15 @@ pub(super) fn render(table: &Table, name: &str) -> Markup {
 
 /// Bars of characters are for where nothing can be drawn.
 fn without_bars(table: Table) -> Table {
-    match table.columns.iter().position(|column| column.name.contains('█')) {
+    let is_bar = |index: usize| table.rows.iter().any(|row| row.cells.get(index).is_some_and(|cell| cell.contains('█')));
+    match (0..table.columns.len()).find(|index| is_bar(*index)) {
         Some(index) => table.without_column(index),
         None => table,
     }
 }
 
 fn header(column: &Column) -> Markup {
-    let class = class(column);
+    let class = class(column, None);
     if column.name.is_empty() && column.unit.is_empty() {
         return html! { td class=(class) {} };
     }
@@ -54,20 +55,21 @@ fn row(row: &Row, columns: &[Column]) -> Markup {
         tr.(tone(row.tone)) {
             @for (index, (cell, column)) in row.cells.iter().zip(columns).take(filled).enumerate() {
                 @let note = row.note.as_ref().filter(|_| free == 0 && index + 1 == filled);
-                (self::cell(cell, column, index == 0, note))
+                @let class = class(column, row.gains.get(index).copied().flatten());
+                (self::cell(cell, column, class, index == 0, note))
             }
             @if free > 0 {
                 // A note stands in place of the figures that are not there.
                 @match &row.note {
                     Some(note) => td.note colspan=(free) { (note) },
-                    None => @for column in columns.iter().skip(filled) { td class=(class(column)) {} },
+                    None => @for column in columns.iter().skip(filled) { td class=(class(column, None)) {} },
                 }
             }
         }
     }
 }
 
-fn cell(text: &str, column: &Column, is_first: bool, note: Option<&String>) -> Markup {
+fn cell(text: &str, column: &Column, class: &str, is_first: bool, note: Option<&String>) -> Markup {
     let content = html! {
         @if column.alignment == Alignment::Right { (with_quiet_spread(text)) } @else { span.short[text.trim().chars().count() <= 28] { (text.trim()) } }
         @if let Some(note) = note { " " span.note { (note) } }
@@ -75,7 +77,7 @@ fn cell(text: &str, column: &Column, is_first: bool, note: Option<&String>) -> M
     if is_first && column.alignment == Alignment::Left && !text.trim().is_empty() {
         html! { th scope="row" { (content) } }
     } else {
-        html! { td class=(class(column)) { (content) } }
+        html! { td class=(class) { (content) } }
     }
 }
 
@@ -90,10 +92,12 @@ fn with_quiet_spread(text: &str) -> Markup {
     }
 }
 
-fn class(column: &Column) -> &'static str {
-    match column.alignment {
-        Alignment::Left => "words",
-        Alignment::Right => "figures",
+fn class(column: &Column, is_gain: Option<bool>) -> &'static str {
+    match (column.alignment, is_gain) {
+        (Alignment::Left, _) => "words",
+        (Alignment::Right, None) => "figures",
+        (Alignment::Right, Some(true)) => "figures better",
+        (Alignment::Right, Some(false)) => "figures no-gain",
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Block, Page, source};
 
 mod published;
 
-use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::chart::{Bar, Bars, Chart, Group};
 use crate::figures::Figure;
 use crate::table::{Rows, Table};
 
@@ -35,19 +35,21 @@ fn part(title: impl Into<String>, table: Table, notes: Vec<String>) -> Vec<Block
 /// A full handshake and a resumed one of each image and key, in instructions.
 fn chart(document: &BoardDocument) -> Option<Chart> {
     let full: Vec<&BoardHandshake> = document.handshakes.iter().filter(|row| row.kind == Kind::Full).collect();
-    let bar =
-        |name: String, row: &BoardHandshake| Bar { name, begin: 0.0, parts: vec![row.handshake.instructions as f64 / 1e6] };
-    let groups: Vec<BarGroup> = full
+    let bar = |name: String, row: &BoardHandshake| {
+        let count = row.handshake.instructions;
+        Bar { name, begin: 0.0, parts: vec![count as f64 / 1e6], shown: millions(count) }
+    };
+    let groups: Vec<Group<Bar>> = full
         .iter()
         .map(|row| {
             let resumed = resumption(document, row);
             let bars = [bar("full".to_owned(), row)]
                 .into_iter()
                 .chain(resumed.map(|it| bar(format!("resumed by {}", it.kind), it)));
-            BarGroup { name: format!("{}, {}", image_and_library(document, row), row.key.name()), bars: bars.collect() }
+            Group { name: format!("{}, {}", image_and_library(document, row), row.key.name()), rows: bars.collect() }
         })
         .collect();
-    let bars = Bars { label: "million instructions".to_owned(), parts: Vec::new(), groups };
+    let bars = Bars { label: "million instructions".to_owned(), parts: Vec::new(), groups, reach: 0.0 };
     bars.into_chart("Instructions of a handshake on the server")
 }
 

@@ -23,16 +23,20 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     // Who asks for a link is answered by it.
     let answers = document.links.iter().filter_map(link::answer).chain(document.conclusion.iter().cloned());
     let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();
-    blocks.push(Block::Facts(facts(document)));
     blocks.extend(document.links.iter().flat_map(link::blocks));
     if !document.rows.is_empty() {
         blocks.push(Block::Heading(heading_of_costs(document).to_owned()));
         blocks.extend(charts::costs(document).map(Block::Chart));
         let table = if is_of_bulk(document) { bulk::rates(document) } else { costs(document) };
-        blocks.extend([Block::Table(table), Block::Aside(legend(document).to_owned())]);
-        blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
-        blocks.extend(about_preparation(document));
-        blocks.extend(about_tickets(document));
+        blocks.push(Block::Table(table));
+        let mut legend = vec![Block::Heading("Legend".to_owned()), Block::Aside(legend(document).to_owned())];
+        legend.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
+        legend.extend(about_preparation(document));
+        legend.extend(about_tickets(document));
+        if document.rows.iter().any(|row| row.case.key_pairs == KeyPairs::Reused) {
+            blocks.push(Block::warning(REUSED));
+        }
+        blocks.push(Block::Secondary(legend));
     }
     if document.scenario == "post-quantum" {
         let (heading, below) = match document.over {
@@ -41,23 +45,26 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
             }
             CompareOver::Loopback => ("Bytes of one connection", LEGEND_OF_BYTES.to_owned()),
         };
-        blocks.extend(section(heading, flights(document), [Block::Aside(below)]));
+        blocks.extend(Block::secondary(section(heading, flights(document), [Block::Aside(below)])));
     }
     blocks.extend(memory::weights(document));
     blocks.extend(charts::memory(document).map(Block::Chart));
     let counted = Block::Aside(counted(document));
-    blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
+    blocks.extend(Block::secondary(section("Instructions of one connection", instructions(document), [counted])));
     if !document.ratios.is_empty() {
-        blocks.push(Block::Heading("Each stack with itself: how many times as cheap".to_owned()));
-        blocks.extend(charts::ratios(document).map(Block::Chart));
-        blocks.push(Block::Table(ratios(document)));
+        let mut part = vec![Block::Heading("Each stack with itself: how many times as cheap".to_owned())];
+        part.extend(charts::ratios(document).map(Block::Chart));
+        part.push(Block::Table(ratios(document)));
+        blocks.push(Block::Secondary(part));
     }
-    blocks.extend(matrix::blocks(&document.matrix));
+    blocks.extend(Block::secondary(matrix::blocks(&document.matrix)));
+    blocks.extend(matrix::failures(&document.matrix).into_iter().map(Block::warning));
     if !document.claims.is_empty() {
-        blocks.push(Block::Heading("Against what was published".to_owned()));
-        blocks.extend(claims(document));
-        blocks.push(Block::Aside(of_claims(document).to_owned()));
-        blocks.extend(reasons(document).map(Block::Paragraph));
+        let mut part = vec![Block::Heading("Against what was published".to_owned())];
+        part.extend(claims(document));
+        part.push(Block::Aside(of_claims(document).to_owned()));
+        part.extend(reasons(document).map(Block::Paragraph));
+        blocks.push(Block::Secondary(part));
     }
     blocks.extend(skipped(document));
     if let Some(baseline) = &document.baseline {
@@ -69,6 +76,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
                      command with '--json FILE --resume'";
         blocks.push(Block::warning(words));
     }
+    blocks.push(Block::Secondary(vec![Block::Heading("How it was measured".to_owned()), Block::Facts(facts(document))]));
     if has_built_in_stacks_alone(document) {
         blocks.push(Block::Aside(MORE.to_owned()));
     }
@@ -110,7 +118,6 @@ fn about_preparation(document: &CompareDocument) -> Vec<Block> {
     let is_there = |is_it: fn(&CompareRow) -> bool| document.rows.iter().any(is_it);
     let words = [
         (is_there(|row| row.case.key_pairs == KeyPairs::Ahead), Block::Aside(AHEAD.to_owned())),
-        (is_there(|row| row.case.key_pairs == KeyPairs::Reused), Block::warning(REUSED)),
         (is_there(|row| row.case.chain != ServerChain::One), Block::Aside(CHAINS.to_owned())),
     ];
     words.into_iter().filter(|(is_there, _)| *is_there).map(|(_, block)| block).collect()
@@ -217,8 +224,10 @@ fn costs(document: &CompareDocument) -> Table {
         .words("stack", |row| stack_pair(&row.client, &row.server))
         .figures("n", "", |row| Figure::count(row.n))
         .dispensable(0)
+        .secondary()
         .figures("of", "", |row| Figure::count(row.connections))
         .dispensable(0)
+        .secondary()
         .medians("client", unit, |row| Some(&row.client_ns))
         .medians("server", unit, |row| Some(&row.server_ns))
         .medians("both", unit, |row| Some(&row.both_ns))
@@ -228,7 +237,8 @@ fn costs(document: &CompareDocument) -> Table {
         .dispensable(1)
         .figures("ahead", "µs", |row| row.ahead_ns.map(|ns| Figure::plain(format!("{:.1}", ns as f64 / 1e3))))
         .figures("harness", "µs", |row| harness(document, row))
-        .dispensable(1);
+        .dispensable(1)
+        .secondary();
     let unlike = |row: &CompareRow| {
         let of_another_kind = (others(row) > 0).then(|| format!("{} of another kind", others(row)));
         of_another_kind.or_else(|| other_tickets(row).map(|tickets| format!("{tickets} tickets")))
@@ -327,7 +337,7 @@ fn ratios(document: &CompareDocument) -> Table {
         .grouped(|it| (&it.from, &it.to))
         .words("stack", |it| stack_pair(&it.client, &it.server));
     for side in CompareSide::ALL {
-        rows = rows.figures(side.name(), "×", |it| of_this(it, side).map(|it| Figure::ratio(it.median, it.ci95)));
+        rows = rows.figures(side.name(), "×", |it| of_this(it, side).map(gain));
         rows = rows.dispensable(match side {
             CompareSide::Client => Some(0),
             CompareSide::Both => Some(1),
@@ -335,6 +345,11 @@ fn ratios(document: &CompareDocument) -> Table {
         });
     }
     rows.toned(|server| if server.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
+}
+
+/// A ratio that is a gain where its whole interval is above 1.
+fn gain(ratio: &CompareRatio) -> Figure {
+    Figure::ratio(ratio.median, ratio.ci95).gained(ratio.ci95.map_or(ratio.median, |[low, _]| low) > 1.0)
 }
 
 /// Each claim, and below it what each stack says to it.
@@ -376,13 +391,9 @@ fn skipped(document: &CompareDocument) -> Vec<Block> {
         (outcome == "unsupported", Fact::new(stack_pair(client, server), format!("{handshake}{more}: {outcome}, {reason}")))
     });
     let (unsupported, failed): (Vec<_>, Vec<_>) = said.partition(|(is_unsupported, _)| *is_unsupported);
-    let mut blocks = Vec::new();
-    if !document.skipped.is_empty() {
-        blocks.push(Block::Heading("Skipped".to_owned()));
-    }
-    blocks.extend(failed.into_iter().map(|(_, Fact { name, value })| Block::warning(format!("{name}, {value}"))));
-    if !unsupported.is_empty() {
-        blocks.push(Block::Facts(unsupported.into_iter().map(|(_, fact)| fact).collect()));
-    }
-    blocks
+    let failed = failed.into_iter().map(|(_, Fact { name, value, .. })| Block::warning(format!("{name}, {value}")));
+    let facts: Vec<Fact> = unsupported.into_iter().map(|(_, fact)| fact).collect();
+    let unsupported =
+        (!facts.is_empty()).then(|| Block::Secondary(vec![Block::Heading("Skipped".to_owned()), Block::Facts(facts)]));
+    failed.chain(unsupported).collect()
 }

@@ -9,7 +9,7 @@ use super::findings::{items, left_out};
 use super::fleet::fleet;
 use super::isolation::isolation;
 use super::{Block, Fact, Page, counted, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::chart::{Bar, Bars, Chart, Group};
 use crate::document::Shown;
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -23,7 +23,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     blocks.extend(document.targets.iter().flat_map(|target| about(target, shown)));
     blocks.extend(isolation(&document.isolation, shown));
     let findings = || document.findings().map(|(_, finding)| finding);
-    blocks.extend(left_out(findings(), shown));
+    blocks.extend(left_out(findings(), None, shown));
     if findings().any(|finding| shown.shows(finding)) {
         blocks.push(Block::Aside(
             "reprise explain ID says more about a finding: how to confirm it, what fixes it in other software".to_owned(),
@@ -141,7 +141,10 @@ fn chart(target: &Diagnosis) -> Option<Chart> {
         let plain = (PLAIN.to_owned(), record.resumed, record.offered);
         let differs = |it: &&ExperimentRecord| {
             let share = |resumed: u32, of: u32| u64::from(resumed) * u64::from(of);
+            // These are in the mechanism's own bar already.
+            let is_counted = it.varies.starts_with("nothing") || it.name == "history";
             it.asked == Some(record.asked)
+                && !is_counted
                 && it.offered > 0
                 && share(it.resumed, record.offered) != share(record.resumed, it.offered)
         };
@@ -159,12 +162,14 @@ fn chart(target: &Diagnosis) -> Option<Chart> {
         begin: 0.0,
         name,
         parts: vec![f64::from(resumed), f64::from(offered.saturating_sub(resumed))],
+        shown: Figure::plain(format!("{resumed} of {offered}")),
     };
-    let group = |(name, rows): (String, Vec<_>)| BarGroup { name, bars: rows.into_iter().map(bar).collect() };
+    let group = |(name, rows): (String, Vec<_>)| Group { name, rows: rows.into_iter().map(bar).collect() };
     let bars = Bars {
         label: "connections that offered a session".to_owned(),
         parts: vec!["resumed".to_owned(), "not resumed".to_owned()],
         groups: groups.into_iter().map(group).collect(),
+        reach: 0.0,
     };
     Some(Chart { description, ..bars.into_chart("Offered sessions that resumed")? })
 }

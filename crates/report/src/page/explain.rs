@@ -1,10 +1,11 @@
 //! The critical path of a handshake: what both sides do in the order of time, and what a change would bring.
 
 use reprise_diagnosis::figures::{percent, span};
+use reprise_model::Kind;
 use reprise_model::document::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
 
 use super::{Block, Fact, Page, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::chart::{Bar, Bars, Chart, Group};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -23,14 +24,23 @@ pub(crate) fn explain(document: &ExplainDocument) -> Page {
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: operations were measured until then"));
     }
-    for path in &document.paths {
-        blocks.push(Block::Heading(title(path)));
-        blocks.extend(chart(path).map(Block::Chart));
-        blocks.push(Block::Table(steps(path)));
-    }
-    blocks.push(Block::Aside(LEGEND.to_owned()));
+    let part = |path: &ExplainPath| {
+        let chart = chart(path, &document.paths).map(Block::Chart);
+        [Block::Heading(title(path))].into_iter().chain(chart).chain([Block::Table(steps(path))]).collect::<Vec<_>>()
+    };
+    let first = first(&document.paths);
+    blocks.extend(first.map(part).into_iter().flatten());
+    let others = document.paths.iter().filter(|path| first.is_none_or(|first| !std::ptr::eq(first, *path)));
+    blocks.extend(others.map(|path| Block::Secondary(part(path))));
+    blocks.push(Block::Secondary(vec![Block::Heading("Legend".to_owned()), Block::Aside(LEGEND.to_owned())]));
     blocks.push(source(&document.provenance));
     Page::new("explain", format!("The critical path: {}", document.target), blocks)
+}
+
+/// The path that is not folded: of a change that was asked for, else of the newest version's full handshake.
+fn first(paths: &[ExplainPath]) -> Option<&ExplainPath> {
+    let asked = paths.iter().find(|path| path.predicted_ns.is_some());
+    asked.or_else(|| paths.iter().rfind(|path| path.kind == Kind::Full)).or(paths.first())
 }
 
 const LEGEND: &str = "Each operation takes what it took on this machine, alone and repeated; a round trip is the median of connect. What is \
@@ -114,7 +124,6 @@ fn end(path: &ExplainPath) -> f64 {
 }
 
 fn steps(path: &ExplainPath) -> Table {
-    let micros = |ns: f64| Figure::plain(format!("{:.1}", ns / 1e3));
     let scale = WIDTH / end(path).max(1.0);
     let bar = |it: &ExplainStep| {
         let begin = (it.begin_ns * scale).floor() as usize;
@@ -143,9 +152,12 @@ fn steps(path: &ExplainPath) -> Table {
         .table()
 }
 
-/// Each step from where it begins to where it ends.
-fn chart(path: &ExplainPath) -> Option<Chart> {
-    let micros = |ns: f64| ns / 1e3;
+fn micros(ns: f64) -> Figure {
+    Figure::plain(format!("{:.1}", ns / 1e3))
+}
+
+/// Each step from where it begins to where it ends. All measured paths are drawn to one scale, and so are all that were asked for.
+fn chart(path: &ExplainPath, all: &[ExplainPath]) -> Option<Chart> {
     let bar = |step: &ExplainStep| {
         let place = match (step.side, step.on_path) {
             (ExplainSide::Client, true) => 0,
@@ -153,12 +165,19 @@ fn chart(path: &ExplainPath) -> Option<Chart> {
             (ExplainSide::Network, _) => 2,
             (_, false) => 3,
         };
-        let parts = (0..4).map(|part| if part == place { micros(step.took_ns) } else { 0.0 }).collect();
-        Bar { name: format!("{}: {}", step.side, what(step)), begin: micros(step.begin_ns), parts }
+        let parts = (0..4).map(|part| if part == place { step.took_ns / 1e3 } else { 0.0 }).collect();
+        Bar {
+            name: format!("{}: {}", step.side, what(step)),
+            begin: step.begin_ns / 1e3,
+            parts,
+            shown: micros(step.took_ns),
+        }
     };
     let bars = path.steps.iter().map(bar).collect();
     let parts = ["the client", "the server", "the network", "meanwhile, not on the path"].map(str::to_owned).to_vec();
-    let groups = vec![BarGroup { name: String::new(), bars }];
-    Bars { label: "from the first byte, µs".to_owned(), parts, groups }
+    let groups = vec![Group { name: String::new(), rows: bars }];
+    let alike = all.iter().filter(|it| it.predicted_ns.is_some() == path.predicted_ns.is_some());
+    let reach = alike.map(end).fold(0.0, f64::max) / 1e3;
+    Bars { label: "from the first byte, µs".to_owned(), parts, groups, reach }
         .into_chart(&format!("{}, in the order of time", title(path)))
 }

@@ -47,14 +47,25 @@ fn named(finding: &Finding) -> String {
     format!("{} {} ({})", finding.severity.name(), finding.id, finding.confidence.name())
 }
 
-/// How many findings are left out, and how to see them.
-pub(super) fn left_out<'a>(findings: impl Iterator<Item = &'a Finding>, shown: Shown) -> Option<Block> {
-    let line = match findings.filter(|finding| !shown.shows(finding)).count() {
-        0 => return None,
-        1 => "1 note that asks for nothing: -v shows it".to_owned(),
-        count => format!("{count} notes that ask for nothing: -v shows them"),
-    };
-    Some(Block::Aside(line))
+/// The findings that ask for nothing, where not all is shown.
+pub(super) fn left_out<'a>(
+    findings: impl Iterator<Item = &'a Finding>,
+    software: Option<&str>,
+    shown: Shown,
+) -> Option<Block> {
+    let findings: Vec<&Finding> = findings.filter(|finding| !shown.shows(finding)).collect();
+    if findings.is_empty() {
+        return None;
+    }
+    let heading = Block::Heading(format!(
+        "{} for nothing",
+        match findings.len() {
+            1 => "1 note that asks".to_owned(),
+            count => format!("{count} notes that ask"),
+        }
+    ));
+    let items = items(&findings, software, Shown { in_full: true, ..shown });
+    Some(Block::Secondary(std::iter::once(heading).chain(items).collect()))
 }
 
 impl Shown {

@@ -8,8 +8,8 @@ use reprise_results::lab_sentences;
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, grouped, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals, Points};
-use crate::figures::{Figure, Unit};
+use crate::chart::{Bar, Bars, Chart, Group, Interval, Intervals, Points};
+use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Rows, Table, Tone};
 
 /// How many characters the longest bar has.
@@ -40,11 +40,13 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
         blocks.extend([
             Block::Heading("The handshake".to_owned()),
             Block::Table(table(&comparisons, Phase::Tls, true)),
-            Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
-            Block::Table(table(&comparisons, Phase::Total, false)),
             Block::Aside(
                 "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
             ),
+            Block::Secondary(vec![
+                Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
+                Block::Table(table(&comparisons, Phase::Total, false)),
+            ]),
         ]);
     }
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
@@ -155,13 +157,15 @@ impl<'a> Comparison<'a> {
 fn chart(comparisons: &[Comparison<'_>]) -> Option<Chart> {
     let all = || comparisons.iter().flat_map(|it| [it.new_statistics(Phase::Tls), it.reused_statistics(Phase::Tls)]);
     let unit = Unit::of_all(all().flatten().map(|statistics| statistics.median_ns));
-    let millis = |statistics: &Statistics| statistics.median_ns as f64 / unit.nanos();
-    let mut groups: Vec<BarGroup> = Vec::new();
+    let new = Scale::of_column(unit, comparisons.iter().filter_map(|it| it.new_statistics(Phase::Tls)));
+    let reused = Scale::of_column(unit, comparisons.iter().filter_map(|it| it.reused_statistics(Phase::Tls)));
+    let mut groups: Vec<Group<Bar>> = Vec::new();
     for comparison in sorted(comparisons) {
         let name = format!("{}, {}", comparison.key(), comparison.version);
         let bar = |name: String, statistics: Option<&Statistics>, is_new: bool| {
-            let time = statistics.map(millis)?;
-            Some(Bar { name, begin: 0.0, parts: if is_new { vec![time] } else { vec![0.0, time] } })
+            let time = statistics?.median_ns as f64 / unit.nanos();
+            let shown = if is_new { new } else { reused }.median(statistics?);
+            Some(Bar { name, begin: 0.0, parts: if is_new { vec![time] } else { vec![0.0, time] }, shown })
         };
         let server = comparison.server();
         let bars = [
@@ -169,12 +173,12 @@ fn chart(comparisons: &[Comparison<'_>]) -> Option<Chart> {
             bar(format!("{server}: reused by {}", reused_by(comparison)), comparison.reused_statistics(Phase::Tls), false),
         ];
         match groups.last_mut().filter(|group| group.name == name) {
-            Some(group) => group.bars.extend(bars.into_iter().flatten()),
-            None => groups.push(BarGroup { name, bars: bars.into_iter().flatten().collect() }),
+            Some(group) => group.rows.extend(bars.into_iter().flatten()),
+            None => groups.push(Group { name, rows: bars.into_iter().flatten().collect() }),
         }
     }
     let parts = vec!["new session".to_owned(), "reused session".to_owned()];
-    Bars { label: format!("handshake, {}", unit.symbol()), parts, groups }
+    Bars { label: format!("handshake, {}", unit.symbol()), parts, groups, reach: 0.0 }
         .into_chart("What a handshake takes, new and reused")
 }
 
@@ -182,12 +186,19 @@ fn chart(comparisons: &[Comparison<'_>]) -> Option<Chart> {
 fn ratios(comparisons: &[Comparison<'_>]) -> Option<Chart> {
     let row = |comparison: &Comparison<'_>| {
         let ratio = comparison.ratio(Phase::Tls)?;
-        let name = format!("{}, {}, {}", comparison.key(), comparison.version, reused_by(comparison));
-        Some(Interval { name, at: ratio.median, interval: ratio.ci95 })
+        // Two servers may be resumed in one way.
+        let name = format!("{}: reused by {}", comparison.server(), reused_by(comparison));
+        let shown = Figure::ratio(ratio.median, ratio.ci95);
+        Some(Interval { name, at: ratio.median, interval: ratio.ci95, shown })
     };
-    let rows = sorted(comparisons).into_iter().filter_map(row).collect();
-    let label = "times as fast as the handshake of a new session".to_owned();
-    Intervals { label, points: Points::Ratios, rows }.into_chart("What reusing gains, with 95 % intervals")
+    let of_key = |(name, rows): (String, Vec<&&Comparison<'_>>)| Group {
+        name,
+        rows: rows.into_iter().filter_map(|it| row(it)).collect(),
+    };
+    let groups =
+        grouped(&sorted(comparisons), |it| format!("{}, {}", it.key(), it.version)).into_iter().map(of_key).collect();
+    let label = "times as fast as a new session".to_owned();
+    Intervals { label, points: Points::Ratios, groups }.into_chart("What reusing gains, with 95 % intervals")
 }
 
 fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table {

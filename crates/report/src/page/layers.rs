@@ -4,8 +4,8 @@ use reprise_model::document::{LayersDifference, LayersDocument, LayersRow};
 use reprise_model::{Kind, Level};
 
 use super::{Block, Fact, Item, Page, grouped, section, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart};
-use crate::figures::{Figure, Unit, signed};
+use crate::chart::{Bar, Bars, Chart, Group};
+use crate::figures::{Figure, Scale, Unit, signed};
 use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of levels.
@@ -14,26 +14,27 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
     blocks.extend(document.warnings.iter().map(Block::warning));
     for ((stack, tls), rows) in grouped(&document.rows, |row| (&row.stack, row.tls)) {
         blocks.push(Block::Heading(format!("{stack}, {tls}: one request, started again at each level")));
-        blocks.extend(chart(&rows).map(Block::Chart));
+        blocks.extend(chart(&rows, &document.rows).map(Block::Chart));
         blocks.push(Block::Table(costs(&rows)));
     }
     if !document.rows.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
     }
-    let negative = negative(document).map(Block::warning);
-    blocks.extend(section("What a level costs more than the next", differences(document), negative));
-    blocks.extend(section("The random generator's share of a new process", generators(document), None));
+    blocks.extend(negative(document).map(Block::warning));
+    blocks.extend(Block::secondary(section("What a level costs more than the next", differences(document), None)));
+    let generators = section("The random generator's share of a new process", generators(document), None);
+    blocks.extend(Block::secondary(generators));
     if !document.advice.is_empty() {
         let heading = Block::Heading("What to change".to_owned());
         let advice = document.advice.iter().cloned().map(Block::Paragraph);
         blocks.push(Block::Summary(std::iter::once(heading).chain(advice).collect()));
     }
     if !document.claims.is_empty() {
-        blocks.push(Block::Heading("Against what was published".to_owned()));
-        blocks.extend(claims(document));
-        blocks.push(Block::Aside(SOURCE.to_owned()));
+        let heading = Block::Heading("Against what was published".to_owned());
+        let claims = std::iter::once(heading).chain(claims(document)).chain([Block::Aside(SOURCE.to_owned())]);
+        blocks.push(Block::Secondary(claims.collect()));
     }
-    blocks.extend(section("Skipped", skipped(document), None));
+    blocks.extend(Block::secondary(section("Skipped", skipped(document), None)));
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: these are the requests made until then"));
     }
@@ -75,19 +76,21 @@ fn facts(document: &LayersDocument) -> Vec<Fact> {
     facts
 }
 
-/// The time of a request at each level: what the client computes, and the rest.
-fn chart(rows: &[&LayersRow]) -> Option<Chart> {
+/// The time of a request at each level: what the client computes, and the rest. All stacks are drawn to one scale.
+fn chart(rows: &[&LayersRow], all: &[LayersRow]) -> Option<Chart> {
     let unit = Unit::of_all(rows.iter().map(|row| row.wall_ns.median_ns));
+    let scale = Scale::of_column(unit, rows.iter().map(|row| &row.wall_ns));
+    let reach = all.iter().map(|row| row.wall_ns.median_ns.max(row.cpu_ns.median_ns)).max().unwrap_or_default() as f64;
     let bar = |row: &LayersRow| {
         let [cpu, wall] = [row.cpu_ns.median_ns, row.wall_ns.median_ns].map(|ns| ns as f64 / unit.nanos());
         let name = format!("{} {} sessions", row.level.name(), with(row.sessions));
-        Bar { name, begin: 0.0, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)] }
+        Bar { name, begin: 0.0, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)], shown: scale.median(&row.wall_ns) }
     };
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| Level::ALL.iter().position(|level| *level == row.level));
-    let groups = vec![BarGroup { name: String::new(), bars: rows.into_iter().map(bar).collect() }];
+    let groups = vec![Group { name: String::new(), rows: rows.into_iter().map(bar).collect() }];
     let parts = vec!["the client's CPU time".to_owned(), "the rest: server, network, waiting".to_owned()];
-    Bars { label: format!("time of one request, {}", unit.symbol()), parts, groups }
+    Bars { label: format!("time of one request, {}", unit.symbol()), parts, groups, reach: reach / unit.nanos() }
         .into_chart("One request, started again at each level")
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     let about_queue = reprise_results::about_queue(document).map(Block::Aside);
     blocks.extend(section("Latency", latencies(document), about_queue));
     blocks.extend(section("Stages", stages::table(document), about_stages(document)));
-    blocks.extend(section("Rates tried", steps(document), None));
+    blocks.extend(Block::secondary(section("Rates tried", steps(document), None)));
     blocks.push(source(&document.provenance));
     Page::new("load", format!("{} under load", title(&document.target)), blocks)
 }
@@ -108,10 +108,10 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
     facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
-    facts.extend(asked.step.map(|target| Fact::new("search", found(target, &document.steps))));
     let statuses: Vec<String> = document.http_status.iter().map(|(status, count)| format!("{status} × {count}")).collect();
     if !statuses.is_empty() {
-        facts.push(Fact::new("HTTP", statuses.join(", ")));
+        let is_secondary = document.http_status.keys().all(|status| (200..300).contains(status));
+        facts.push(Fact { is_secondary, ..Fact::new("HTTP", statuses.join(", ")) });
     }
     if !document.alpn.is_empty() {
         let protocols: Vec<String> = document.alpn.iter().map(|(name, count)| format!("{name} × {count}")).collect();
@@ -220,6 +220,7 @@ fn latencies(document: &LoadDocument) -> Table {
         .figures("p99", "ms", |(.., it)| shown(Some(it.p99)))
         .figures("p99.9", "ms", |(kind, _, it)| shown(p999(document, kind, it)))
         .figures("max", "ms", |(.., it)| shown(Some(it.max)))
+        .secondary_rows(|(_, phase, _)| ["resolve", "connect", "wait", "receive"].contains(&phase))
         .table()
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
     blocks.extend(baseline(&comparisons));
     blocks.extend(conditions(&document.conditions));
-    blocks.extend(left_out(document.findings.iter(), shown));
+    blocks.extend(left_out(document.findings.iter(), document.software.as_deref(), shown));
     blocks.push(source(&document.provenance));
     Page::new("measure", title(&document.target), blocks)
 }
@@ -70,11 +70,14 @@ fn facts(document: &MeasureDocument) -> Vec<Fact> {
     }
     facts.extend(tickets(document).map(|value| Fact::new("tickets", value)));
     facts.push(Fact::new("samples", connections(document)));
-    facts.extend(statuses(document).map(|value| Fact::new("HTTP", value)));
+    // What all of them should have come to can wait.
+    let is_usual = document.runs.iter().flat_map(|run| run.http_status.keys()).all(|status| (200..300).contains(status));
+    let statuses = statuses(document).map(|value| Fact { is_secondary: is_usual, ..Fact::new("HTTP", value) });
+    facts.extend(statuses);
     let of_server =
         document.server_cpu.map(|cpu| format!("{} of processor time for a connection", Nanos(cpu.per_connection_ns)));
     facts.extend(of_server.map(|value| Fact::new("server", value)));
-    facts.extend(client_cpu(document).map(|value| Fact::new("client", value)));
+    facts.extend(client_cpu(document).map(|value| Fact::new("client", value).secondary()));
     facts
 }
 
@@ -196,14 +199,16 @@ fn table(document: &MeasureDocument) -> Table {
         };
         rows = rows.figures(phase.name(), layout.unit.symbol(), |line| line.times.get(&phase).cloned()).dispensable(rank);
     }
-    rows.figures("round", "trips", |line| line.round_trips.map(Figure::difference))
+    let count = |line: &Line, count: Option<i64>| Some(Figure::difference(count?).gained(line.saves && count? > 0));
+    rows.figures("round", "trips", |line| count(line, line.round_trips))
         .dispensable(4)
-        .figures("sent", "bytes", |line| line.sent.map(Figure::difference))
+        .figures("sent", "bytes", |line| count(line, line.sent))
         .dispensable(2)
-        .figures("received", "bytes", |line| line.received.map(Figure::difference))
+        .figures("received", "bytes", |line| count(line, line.received))
         .dispensable(2)
         .noted(|line| line.note.clone())
         .toned(|line| line.tone)
+        .secondary_rows(|line| line.is_secondary)
         .table()
 }
 
@@ -221,6 +226,10 @@ struct Line {
     received: Option<i64>,
     note: Option<String>,
     tone: Tone,
+    /// Whether its figures are what is saved: more is better.
+    saves: bool,
+    /// Whether it can wait.
+    is_secondary: bool,
 }
 
 /// How times are shown.
@@ -279,7 +288,7 @@ impl Layout {
             let time = run.phases.get(&phase)?.p95_ns?;
             Some(scale.difference(i64::try_from(time).ok()?))
         };
-        let line = Line { times: self.times(time), tone: Tone::Quiet, ..Line::of(run, "  p95") };
+        let line = Line { times: self.times(time), tone: Tone::Quiet, is_secondary: true, ..Line::of(run, "  p95") };
         (run.n >= FEWEST_FOR_P95 && !line.times.is_empty()).then_some(line)
     }
 
@@ -292,15 +301,17 @@ impl Layout {
         };
         let less = |full: Option<u64>, run: Option<u64>| Some(signed(full?).saturating_sub(signed(run?)));
         let tone = tone_of_saving(ratio(Phase::Tls));
+        let is_gain = |ratio: &Ratio| tone_of_saving(Some(ratio)) == Tone::Gain;
         let saves = Line {
-            times: self.times(|phase, scale| ratio(phase).map(|it| scale.difference(it.saved_ns))),
+            times: self.times(|phase, scale| ratio(phase).map(|it| scale.difference(it.saved_ns).gained(is_gain(it)))),
             round_trips: less(full.round_trips, run.round_trips),
             sent: less(full.bytes.map(|it| it.sent.0), run.bytes.map(|it| it.sent.0)),
             received: less(full.bytes.map(|it| it.received.0), run.bytes.map(|it| it.received.0)),
             tone,
+            saves: true,
             ..Line::of(run, "  saves")
         };
-        let times = self.times(|phase, _| ratio(phase).map(|it| Figure::ratio(it.median, it.ci95)));
+        let times = self.times(|phase, _| ratio(phase).map(|it| Figure::ratio(it.median, it.ci95).gained(is_gain(it))));
         let ratios = Line { times, tone, ..Line::of(run, "  ratio") };
         (!ratios.times.is_empty()).then_some([saves, ratios])
     }
@@ -325,6 +336,8 @@ impl Line {
             received: None,
             note: None,
             tone: Tone::Plain,
+            saves: false,
+            is_secondary: false,
         }
     }
 }

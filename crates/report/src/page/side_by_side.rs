@@ -6,7 +6,7 @@ use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit,
 
 use super::measure::title;
 use super::{Block, Fact, Page, section};
-use crate::chart::{Chart, Interval, Intervals, Points};
+use crate::chart::{Chart, Group, Interval, Intervals, Points};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -60,16 +60,17 @@ fn ratios(document: &SideBySideDocument, labels: &[&str]) -> Option<Chart> {
         let values = row.values.iter().skip(1).zip(others).filter_map(|(value, label)| Some((value.as_ref()?, label)));
         let interval = move |(value, label): (&SideBySideValue, &&str)| {
             let name = if others.len() > 1 { format!("{name}, {label}") } else { name.clone() };
-            Some(Interval { name, at: value.ratio?, interval: Some(value.ratio_ci95?) })
+            let (at, interval) = (value.ratio?, Some(value.ratio_ci95?));
+            Some(Interval { name, at, interval, shown: Figure::ratio(at, interval) })
         };
         values.filter_map(interval).collect::<Vec<_>>()
     };
-    let rows = document.rows.iter().flat_map(of_row).collect();
+    let groups = vec![Group { name: String::new(), rows: document.rows.iter().flat_map(of_row).collect() }];
     let title = match others {
         [other] => format!("{other} by {first}"),
         _ => format!("The others by {first}"),
     };
-    Intervals { label: format!("times the figure of {first}"), points: Points::Ratios, rows }.into_chart(&title)
+    Intervals { label: format!("times the figure of {first}"), points: Points::Ratios, groups }.into_chart(&title)
 }
 
 /// `tls median`.
@@ -103,7 +104,7 @@ fn figures(document: &SideBySideDocument, labels: &[&str]) -> Table {
         let label = if labels.len() > 2 { label } else { "" };
         rows = rows.figures("ratio", label, |row| or_none(value(row, index).and_then(ratio)));
     }
-    rows.toned(tone).table()
+    rows.toned(tone).secondary_rows(can_wait).table()
 }
 
 fn kind(row: &SideBySideRow) -> &'static str {
@@ -135,6 +136,16 @@ fn shown(value: &SideBySideValue, row: &SideBySideRow) -> String {
 
 fn ratio(value: SideBySideValue) -> Option<String> {
     Some(Figure::ratio(value.ratio?, value.ratio_ci95).text())
+}
+
+/// What is not compared, and of what is, all but the handshake and the whole connection.
+fn can_wait(row: &SideBySideRow) -> bool {
+    let is_compared = row.values.iter().skip(1).any(|value| value.is_some_and(|it| it.ratio.is_some()));
+    let is_of_part = match row.phase {
+        Some(Phase::Tls) => !["median", "p50"].contains(&row.figure.as_str()),
+        phase => phase.is_some_and(|phase| phase != Phase::Total),
+    };
+    row.figure != "n" && (!is_compared || is_of_part || ["p90", "p95", "sent", "received"].contains(&row.figure.as_str()))
 }
 
 /// Coloured where the one other result is better or worse beyond its interval.

@@ -7,7 +7,7 @@ use reprise_model::document::{
 };
 
 use super::{Block, Fact, Item, Page, grouped, section, source};
-use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::chart::{Bar, Bars, Chart, Group};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -18,6 +18,8 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
     if !sentences.is_empty() {
         blocks.push(Block::Summary(sentences));
     }
+    // Without them, operations were asked for.
+    let has_floors = !document.floors.is_empty();
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: these are the samples taken until then"));
     }
@@ -25,16 +27,23 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
     blocks.extend(chart(document).map(Block::Chart));
     for operation in Operation::ALL {
         let heading = format!("{}, {}", title(operation), unit(operation));
-        blocks.extend(section(&heading, operations(document, operation), None));
+        let table = section(&heading, operations(document, operation), None);
+        // Signatures, and what they certify, are most of a full handshake.
+        if has_floors && operation != Operation::Sign {
+            blocks.extend(Block::secondary(table))
+        } else {
+            blocks.extend(table)
+        }
     }
     blocks.push(Block::Aside(LEGEND.to_owned()));
     let below = [Block::Aside(PREDICTION.to_owned())];
-    blocks.extend(section("Handshakes, predicted from their operations", predictions(document), below));
+    blocks.extend(Block::secondary(section("Handshakes, predicted from their operations", predictions(document), below)));
     if !document.rules.is_empty() {
-        blocks.push(Block::Heading("Against what was published".to_owned()));
-        blocks.extend(document.rules.iter().map(|rule| Block::Item(published(rule))));
+        let heading = Block::Heading("Against what was published".to_owned());
+        let rules = document.rules.iter().map(|rule| Block::Item(published(rule)));
+        blocks.push(Block::Secondary(std::iter::once(heading).chain(rules).collect()));
     }
-    blocks.extend(section("Without the CPU's instructions for AES and SHA", hardware(document), None));
+    blocks.extend(Block::secondary(section("Without the CPU's instructions for AES and SHA", hardware(document), None)));
     blocks.extend(skipped(document));
     blocks.push(source(&document.provenance));
     Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
@@ -188,12 +197,13 @@ fn chart(document: &SpeedDocument) -> Option<Chart> {
         let whole = it.median_ns as f64;
         let own = it.own_operations_ns.unwrap_or(floor.floor_ns).clamp(floor.floor_ns, whole.max(floor.floor_ns));
         let parts = vec![micros(floor.floor_ns.min(whole)), micros(own - floor.floor_ns), micros(whole - own)];
-        Bar { name: it.stack.clone(), begin: 0.0, parts }
+        Bar { name: it.stack.clone(), begin: 0.0, parts, shown: Figure::plain(significant(whole / 1e3)) }
     };
     let bars = floor.handshakes.iter().map(bar).collect();
     let parts = ["the floor", "its operations, above the floor", "the rest"].map(str::to_owned).to_vec();
     let title = format!("A server's full {} handshake, {}, {}", floor.tls, floor.key, floor.group);
-    Bars { label: "CPU time, µs".to_owned(), parts, groups: vec![BarGroup { name: String::new(), bars }] }.into_chart(&title)
+    Bars { label: "CPU time, µs".to_owned(), parts, groups: vec![Group { name: String::new(), rows: bars }], reach: 0.0 }
+        .into_chart(&title)
 }
 
 /// A rule: where it holds here, where not, and which operation decides.
@@ -269,13 +279,13 @@ fn skipped(document: &SpeedDocument) -> Vec<Block> {
         Fact::new(stack, said.collect::<Vec<_>>().join("; "))
     };
     let facts: Vec<Fact> = grouped(absent, |it| &it.stack).into_iter().map(of_stack).collect();
-    let heading = (!document.skipped.is_empty()).then(|| Block::Heading("Not measured".to_owned()));
     let failed = failed.into_iter().map(|it| {
         let what = operations_of(&[it]);
         Block::warning(format!("{}: {what}: {}: {}", it.stack, it.outcome, it.reason))
     });
-    let facts = (!facts.is_empty()).then_some(Block::Facts(facts));
-    heading.into_iter().chain(facts).chain(failed).collect()
+    let heading = || Block::Heading("Not measured".to_owned());
+    let absent = (!facts.is_empty()).then(|| Block::Secondary(vec![heading(), Block::Facts(facts)]));
+    failed.chain(absent).collect()
 }
 
 /// `key-pair ffdhe2048, ffdhe3072; sign ed25519`.

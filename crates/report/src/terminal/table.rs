@@ -9,10 +9,13 @@ use crate::table::{Alignment, Row, Table, Tone};
 /// Between two columns.
 const GAP: u16 = 2;
 
-/// The table, and below it the names of the columns that were left out for the width. Where it is wider than a page, what its groups have in
+/// The table, and below it, if `says_omitted`, the names of the columns that were left out for the width. Where it is wider than a page, what its groups have in
 /// common stands above each of them.
-pub(super) fn render(table: &Table, style: Style) -> String {
-    let (above, table) = with_groups_above(table.clone(), style.width.unwrap_or(PROSE));
+pub(super) fn render(table: Table, style: Style, says_omitted: bool) -> String {
+    let groups = table.rows.iter().filter(|row| row.begins_group).count() + 1;
+    // Groups of a row or two are no reason for as many empty lines.
+    let is_spaced = table.rows.len() > 2 * groups;
+    let (above, table) = with_groups_above(table, style.width.unwrap_or(PROSE));
     let mut above = above.into_iter();
     let (table, left_out) = fit(table, style.width);
     let mut drawn = draw(&table).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().into_iter();
@@ -26,7 +29,7 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         line(style.paint(QUIET, &header.chars().take(width).collect::<String>()));
     }
     for (row, text) in table.rows.iter().zip(drawn) {
-        if row.begins_group {
+        if row.begins_group && (is_spaced || !above.as_slice().is_empty()) {
             line(String::new());
         }
         if let Some(words) = above.next().filter(|words| !words.is_empty()) {
@@ -36,11 +39,16 @@ pub(super) fn render(table: &Table, style: Style) -> String {
             .iter()
             .for_each(|text| line(painted(text, row, style)));
     }
-    if !left_out.is_empty() {
+    if says_omitted && !left_out.is_empty() {
         let said = format!("Columns omitted: {}.", left_out.join(", "));
         wrapped(&said, "", "", style).iter().for_each(|text| line(style.paint(QUIET, text)));
     }
     out
+}
+
+/// Whether columns of the table are left out for the width.
+pub(super) fn is_cut(table: &Table, style: Style) -> bool {
+    !fit(table.clone().without_secondary(), style.width).1.is_empty()
 }
 
 /// Words of so many columns are worth a line of their own.
@@ -153,7 +161,7 @@ mod tests {
     }
 
     fn lines(width: Option<usize>) -> Vec<String> {
-        render(&table(), Style { color: false, width }).lines().map(str::to_owned).collect()
+        render(table(), Style { color: false, width }, true).lines().map(str::to_owned).collect()
     }
 
     #[test]
@@ -165,7 +173,6 @@ mod tests {
                 "                      ms",
                 "────────────────────────",
                 "full    100   1.00 ±0.10",
-                "",
                 "ticket  100  12.50 ±0.10",
             ]
         );
@@ -176,10 +183,10 @@ mod tests {
         assert_eq!(lines(Some(24)), lines(None));
         assert_eq!(
             lines(Some(23))[2..],
-            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Columns omitted: n.",]
+            ["───────────────────", "full     1.00 ±0.10", "ticket  12.50 ±0.10", "Columns omitted: n.",]
         );
         let words = |width| lines(Some(width)).join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(lines(Some(5))[..6], lines(Some(23))[..6], "what is indispensable stays");
+        assert_eq!(lines(Some(5))[..5], lines(Some(23))[..5], "what is indispensable stays");
         assert_eq!(words(5), words(23));
     }
 
@@ -189,7 +196,7 @@ mod tests {
         let rows = Rows::of([(long, 1.0), (long, 2.0), ("another", 3.0)]).words("kind", |(kind, _)| kind);
         let rows = rows.grouped(|(kind, _)| kind).words("stack", |_| "openssl");
         let table = rows.figures("cost", "", |(_, ratio)| Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1]))).table();
-        let lines = |width| render(&table, Style { color: false, width: Some(width) });
+        let lines = |width| render(table.clone(), Style { color: false, width: Some(width) }, true);
         let expected = [
             "stack         cost",
             "───────────────────",
@@ -214,7 +221,9 @@ mod tests {
         let rows =
             Rows::of([("openssl", "it has no such call"), ("mine", "it has another call than this, in another version")]);
         let table = rows.words("stack", |(stack, _)| stack).words("reason", |(_, reason)| reason).table();
-        let lines = |width| render(&table, Style { color: false, width }).lines().map(str::to_owned).collect::<Vec<_>>();
+        let lines = |width| {
+            render(table.clone(), Style { color: false, width }, true).lines().map(str::to_owned).collect::<Vec<_>>()
+        };
         assert_eq!(
             lines(Some(40)),
             [

@@ -103,6 +103,69 @@ fn charts_show_what_was_read() {
 }
 
 #[test]
+fn a_chart_says_what_the_table_says_to_the_digit() {
+    // Those of these are in no table of the page.
+    for name in DOCUMENTS.into_iter().filter(|name| !name.starts_with("diagnose") && *name != "speed") {
+        let page = page(name);
+        let cells: Vec<String> = after(&page, "<td class=\"figures").into_iter().map(value).collect();
+        for shown in after(&page, "<text class=\"value\"") {
+            let shown = value(shown);
+            let figure = shown.trim_end_matches('×').split(' ').next().unwrap();
+            assert!(cells.iter().any(|cell| cell == figure), "{shown} of {name} in none of {cells:?}");
+        }
+    }
+}
+
+/// What stands behind each of these.
+fn after<'p>(page: &'p str, mark: &str) -> Vec<&'p str> {
+    page.split(mark).skip(1).collect()
+}
+
+/// The value of a cell, without its spread.
+fn value(cell: &str) -> String {
+    let (_, text) = cell.split_once('>').unwrap();
+    text.split(['<', '±']).next().unwrap().trim().to_owned()
+}
+
+#[test]
+fn what_is_worse_is_not_green() {
+    for name in ["nginx", "refused", "away", "sampled"] {
+        let page = page(name);
+        let gains = after(&page, "<td class=\"figures better\"");
+        assert!(name == "refused" || !gains.is_empty(), "{name}: {page}");
+        gains.into_iter().map(value).for_each(|gain| assert!(!gain.starts_with('−') && gain != "0", "{gain} of {name}"));
+        // A row is green but for those that are no gain.
+        for row in after(&page, "<tr class=\"gain\">") {
+            let row = row.split("</tr>").next().unwrap();
+            after(row, "<td class=\"figures\"")
+                .into_iter()
+                .map(value)
+                .for_each(|cell| assert_eq!(cell, "", "{name}: {row}"));
+        }
+    }
+}
+
+#[test]
+fn an_axis_of_equal_ratios_says_so() {
+    for (name, label) in [("nginx", "full handshake (log scale)"), ("compare", "both sides, µs (log scale)")] {
+        assert!(page(name).contains(label), "{label} of {name}");
+    }
+}
+
+#[test]
+fn a_drawing_has_no_empty_bar_and_no_legend_without_one() {
+    let page = page("explain");
+    let charts = after(&page, "<figure>").into_iter().map(|chart| chart.split("</figure>").next().unwrap());
+    for chart in charts {
+        for (index, part) in ["the client", "the server", "the network", "meanwhile"].iter().enumerate() {
+            let class = format!("<rect class=\"f{index}\" x=");
+            assert_eq!(chart.contains(&class), chart.split("legend").nth(1).unwrap().contains(part), "{part}: {chart}");
+        }
+        after(chart, "<text class=\"value\"").iter().for_each(|shown| assert_ne!(value(shown), "0.0", "{chart}"));
+    }
+}
+
+#[test]
 fn a_result_of_ten_megabytes_is_a_small_page() {
     let mut document: MeasureDocument = read("sampled");
     let asked = document.runs[0].asked;

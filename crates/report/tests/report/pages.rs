@@ -8,7 +8,7 @@ use reprise_model::document::{Comparison, LabDocument, LoadDocument, MeasureDocu
 use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::Style;
-use reprise_report::{Document, FORMATS, Format, csv, json, line, markdown};
+use reprise_report::{Document, FORMATS, Format, Report, Shown, csv, json, line, markdown};
 use reprise_results::{Earlier, Scope};
 use serde_json::Value;
 
@@ -62,15 +62,71 @@ fn no_line_is_wider_than_the_terminal() {
     }
 }
 
+/// Pages of usual runs: of one target, or of a few stacks.
+const USUAL: [&str; 15] = [
+    "nginx",
+    "refused",
+    "sampled",
+    "lab",
+    "ticket-refused",
+    "diagnose-client",
+    "diagnose-haproxy",
+    "diagnose-nginx",
+    "diagnose-nodes",
+    "diagnose-openssl",
+    "load",
+    "compare",
+    "layers",
+    "explain",
+    "side-by-side",
+];
+
 #[test]
-fn a_diagnosis_of_one_target_fits_a_screen() {
-    let diagnosed: Vec<&str> = DOCUMENTS.into_iter().filter(|name| name.starts_with("diagnose-")).collect();
-    assert!(diagnosed.len() >= 5);
-    for name in diagnosed {
-        let page = with(read(name), |document| terminal(document, plain(None))).unwrap();
+fn the_page_of_a_usual_run_fits_a_screen() {
+    for name in USUAL {
+        let page = page(name, false);
         let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(page.lines().count() <= 40 && widest <= 100, "{name}, {} lines:\n{page}", page.lines().count());
+        assert!(page.lines().count() <= 40 && widest <= 100, "{name}, {} lines of {widest}:\n{page}", page.lines().count());
     }
+}
+
+#[test]
+fn what_a_terminal_leaves_out_is_named_and_shown_in_full() {
+    for name in USUAL.into_iter().chain(["speed"]) {
+        let (usual, whole) = (page(name, false), page(name, true));
+        let words = usual.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Some((_, named)) = words.split_once("-v also shows: ") else { continue };
+        assert!(!whole.contains("-v also shows"), "{name}: {whole}");
+        assert!(whole.lines().count() > usual.lines().count() || whole.len() > usual.len(), "{name}: {whole}");
+        for heading in whole.lines().filter(|line| *line == "Rates tried" || *line == "What works with what") {
+            assert!(named.contains(heading) && !usual.lines().any(|line| line == heading), "{heading} of {name}: {usual}");
+        }
+        // A file has all of it; of findings alone it has more with -v.
+        let markdown = |in_full| report(name, in_full, |report| bytes(&markdown::FORMAT, report));
+        let has_findings =
+            ["load", "lab", "compare", "layers", "explain", "speed", "side-by-side"].iter().all(|it| *it != name);
+        assert!(has_findings || markdown(false) == markdown(true), "{name}");
+    }
+}
+
+fn page(name: &str, in_full: bool) -> String {
+    report(name, in_full, |report| report.terminal(plain(None)))
+}
+
+fn report(name: &str, in_full: bool, of: impl FnOnce(Report<'_>) -> String) -> String {
+    let shown = Shown { in_full, ..Shown::default() };
+    if name != "side-by-side" {
+        return with(read(name), |document| of(Report { shown, ..document.into() })).unwrap();
+    }
+    let files = ["refused.json", "nginx.json"].map(str::to_owned);
+    let both = reprise_results::measurements_side_by_side(&files, &["refused", "nginx"].map(measured)).unwrap();
+    of(Report { shown, ..Document::SideBySide(&both).into() })
+}
+
+fn bytes(format: &Format, report: Report<'_>) -> String {
+    let mut bytes = Vec::new();
+    report.write(format, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
 }
 
 #[test]

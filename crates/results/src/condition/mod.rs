@@ -18,6 +18,7 @@
 
 mod compare;
 mod diagnose;
+mod figures;
 mod judge;
 mod load;
 mod measure;
@@ -32,6 +33,7 @@ use reprise_model::document::CompareCase;
 
 pub use compare::ComparePlanned;
 pub use diagnose::DiagnosePlanned;
+pub use figures::figures;
 pub use judge::{Found, Judged, Judgement, Value};
 pub use load::LoadPlanned;
 pub use measure::Planned;

@@ -74,9 +74,6 @@ pub(crate) struct DiagnoseArgs {
     /// costs it
     #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
     pub(super) server_pid: Option<u32>,
-    /// Show all findings with all their evidence, notes that ask for nothing, and the remedies of every software
-    #[arg(short, long, help_heading = "Output")]
-    pub(super) verbose: bool,
     /// Show every experiment and its result
     #[arg(long, help_heading = "Output")]
     pub(super) experiments: bool,
@@ -118,7 +115,7 @@ Examples:
 impl DiagnoseArgs {
     /// How much of the result the page shows.
     pub(super) fn shown(&self) -> Shown {
-        Shown { in_full: self.verbose, experiments: self.experiments }
+        Shown { experiments: self.experiments, ..Shown::default() }
     }
 
     /// How much may be asked of each target.

@@ -52,9 +52,6 @@ pub(crate) struct MeasureArgs {
     #[arg(long, default_value_t = 0, help_heading = "What to measure")]
     pub(super) seed: u64,
 
-    /// Show also notes that ask for nothing, and the remedies of every server software
-    #[arg(short, long, conflicts_with = "every", help_heading = "Output")]
-    pub(super) verbose: bool,
     /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", requires = "target", conflicts_with = "every", help_heading = "Output")]
     pub(super) server_software: Option<String>,

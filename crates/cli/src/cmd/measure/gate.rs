@@ -95,8 +95,8 @@ impl Gate {
     }
 
     /// The result with what it was held against, to be shown so far.
-    pub(super) fn gated<'a>(&'a self, measured: &'a Measured, shown: Shown) -> Report<'a> {
-        Report { document: measured.document(), shown, kinds: &self.kinds }
+    pub(super) fn gated<'a>(&'a self, measured: &'a Measured) -> Report<'a> {
+        Report { document: measured.document(), shown: Shown::default(), kinds: &self.kinds }
     }
 
     /// What is bad about it. The result keeps what came of each condition.

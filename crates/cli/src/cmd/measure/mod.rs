@@ -14,7 +14,6 @@ pub(crate) use flags::MeasureArgs;
 
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
-use reprise_report::Shown;
 
 use self::gate::{Complaints, Gate};
 use self::subject::{Measured, Subject};
@@ -30,7 +29,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
         return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
     let outputs = Outputs::open(&arguments.output, &arguments.session_files.files())?;
-    let (software, shown) = (arguments.server_software.clone(), Shown { in_full: arguments.verbose, ..Shown::default() });
+    let software = arguments.server_software.clone();
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;
     if software.is_some() {
@@ -39,7 +38,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
     let saved = unused.map_or(Ok(()), |unused| files.save(&unused, measured.document()));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
-    let gated = gate.gated(&measured, shown);
+    let gated = gate.gated(&measured);
     // Why one target could not be measured is said last; there is nothing to show beside.
     let is_one = matches!(measured, Measured::Target(_));
     let without_page = is_one && failure.is_some() && gated.document.is_nothing();

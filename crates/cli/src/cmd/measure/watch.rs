@@ -26,7 +26,7 @@ use crate::values::parse_long_duration;
 pub(crate) struct WatchArgs {
     /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
     /// Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "junit", "session_in", "session_out"])]
+    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "junit", "session_in", "session_out", "verbose"])]
     every: Option<Duration>,
     /// With --every, stop after this many rounds
     #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]

@@ -23,18 +23,19 @@ pub(super) fn rates(document: &CompareDocument) -> Table {
         .words("stack", |row| stack_pair(&row.client, &row.server))
         .figures("n", "", |row| Figure::count(row.n))
         .dispensable(0)
-        .figures("sends", "MB/s", |row| row.rates().map(|[sent, _]| shown(sent)))
-        .figures("receives", "MB/s", |row| row.rates().map(|[_, received]| shown(received)))
+        .secondary()
+        .figures("sends", "MB/s", |row| row.rates().map(|[sent, _]| rate(sent)))
+        .figures("receives", "MB/s", |row| row.rates().map(|[_, received]| rate(received)))
         .figures("overhead", "B", overhead)
         .dispensable(1)
         .figures("harness", "µs", |row| harness(document, row))
         .dispensable(0)
+        .secondary()
         .table()
 }
 
-fn shown(rate: Rate) -> Figure {
-    let spread = rate.ci95.map(|[low, high]| format!(" ±{:.0}", (high - low) / 2.0)).unwrap_or_default();
-    Figure::plain(format!("{:.0}{spread}", rate.median))
+pub(super) fn rate(rate: Rate) -> Figure {
+    Figure::rounded(rate.median, rate.ci95)
 }
 
 /// Bytes of each record that are not data.

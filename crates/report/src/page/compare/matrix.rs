@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 const LEGEND: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data, p external \
     PSK, pk the same without a key exchange; 2 and 3 for TLS 1.2 and 1.3; ✗ fails. What is not named is not supported.";
 
-/// Tables with as many servers as a page is wide, and what fails; nothing where nothing was tried.
+/// Tables with as many servers as a page is wide; nothing where nothing was tried.
 pub(super) fn blocks(matrix: &[CompareMatrixCell]) -> Vec<Block> {
     if matrix.is_empty() {
         return Vec::new();
@@ -21,7 +21,6 @@ pub(super) fn blocks(matrix: &[CompareMatrixCell]) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("What works with what".to_owned())];
     blocks.extend(tables(matrix).into_iter().map(Block::Table));
     blocks.push(Block::Aside(LEGEND.to_owned()));
-    blocks.extend(failures(matrix).into_iter().map(Block::warning));
     blocks
 }
 
@@ -49,7 +48,7 @@ fn tables(matrix: &[CompareMatrixCell]) -> Vec<Table> {
 }
 
 /// What fails for one reason between two stacks is said once.
-fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
+pub(super) fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
     let fails = |cell: &&CompareMatrixCell| !["works", "unsupported"].contains(&cell.outcome.as_str());
     let groups = grouped(matrix.iter().filter(fails), |it| (&it.client, &it.server, &it.outcome, it.reason.as_deref()));
     let handshake = |it: &&CompareMatrixCell| format!("{} {}{}", it.tls.number(), it.kind, psk_ke(it.psk_mode));

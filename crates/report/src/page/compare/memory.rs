@@ -66,6 +66,6 @@ pub(super) fn buffers(case: &CompareCase) -> String {
     small.into_iter().chain(released).collect::<Vec<_>>().join(" ")
 }
 
-fn kilobytes(bytes: &CompareBytes) -> Figure {
+pub(super) fn kilobytes(bytes: &CompareBytes) -> Figure {
     Figure::kilobytes(bytes.median, bytes.ci95)
 }

@@ -3,8 +3,8 @@
 use reprise_model::document::{MeasureDocument, Ratio, Run};
 use reprise_model::{Asked, Phase};
 
-use crate::chart::{Axis, Chart, Interval, Intervals, Lines, Plot, Points, Series};
-use crate::figures::Unit;
+use crate::chart::{Axis, Chart, Group, Interval, Intervals, Lines, Plot, Points, Series};
+use crate::figures::{Figure, Unit};
 
 pub(super) fn charts(document: &MeasureDocument) -> Vec<Chart> {
     [distribution(document), ratios(document)].into_iter().flatten().collect()
@@ -53,12 +53,12 @@ fn ratios(document: &MeasureDocument) -> Option<Chart> {
     let row = |ratio: &&Ratio| {
         let part = if ratio.phase == Phase::Tls { "handshake" } else { "whole connection" };
         let name = format!("{}, {part}", name(Asked { tls: ratio.tls, kind: ratio.to }));
-        Interval { name, at: ratio.median, interval: ratio.ci95 }
+        Interval { name, at: ratio.median, interval: ratio.ci95, shown: Figure::ratio(ratio.median, ratio.ci95) }
     };
     let intervals = Intervals {
         label: "times as fast as a full handshake".to_owned(),
         points: Points::Ratios,
-        rows: ratios.iter().map(row).collect(),
+        groups: vec![Group { name: String::new(), rows: ratios.iter().map(row).collect() }],
     };
     intervals.into_chart("What resuming gains, with 95 % intervals")
 }
