@@ -42,13 +42,30 @@ fn each_handshake_takes_as_many_round_trips_as_it_has() {
 }
 
 #[test]
-fn early_data_is_ahead_of_a_session_id_once_there_is_a_network() {
+fn a_handshake_that_falls_behind_has_its_round_trip_time_named() {
     let (document, outcome) = Reprise::without_plugins(&format!("{RESUMPTION} --rtt 0..200ms")).run_for_json();
     outcome.exits(0);
-    let is_it = |it: &&Value| it["below"]["kind"] == "id" && it["above"]["kind"] == "early";
-    let crossing = document["links"]["crossings"].as_array().unwrap().iter().find(is_it).unwrap();
-    let rtt = crossing["rtt_ns"].as_u64().unwrap();
-    assert!(rtt > 0 && rtt < 5_000_000, "{crossing:#}");
+    let links = &document["links"];
+    let at = |case: &Value, rtt_ns: u64| {
+        let is_it = |row: &&Value| row["case"] == *case && row["link"]["rtt_ns"] == rtt_ns;
+        request(links["rows"].as_array().unwrap().iter().find(is_it).unwrap(), "median_ns")
+    };
+    let cases: Vec<&Value> = links["recordings"].as_array().unwrap().iter().map(|it| &it["case"]).collect();
+    let mut behind = 0;
+    for (place, one) in cases.iter().enumerate() {
+        for other in &cases[place + 1..] {
+            let is_ahead = [0, 200_000_000].map(|rtt| at(one, rtt) < at(other, rtt));
+            let named = links["crossings"].as_array().unwrap().iter().find(|it| {
+                (it["below"] == **one && it["above"] == **other) || (it["below"] == **other && it["above"] == **one)
+            });
+            assert_eq!(named.is_some(), is_ahead[0] != is_ahead[1], "{one:#} {other:#}");
+            let Some(named) = named else { continue };
+            assert_eq!(named["below"] == **one, is_ahead[0], "{named:#}");
+            assert!((1..200_000_000).contains(&named["rtt_ns"].as_u64().unwrap()), "{named:#}");
+            behind += 1;
+        }
+    }
+    assert_eq!(behind, links["crossings"].as_array().unwrap().len());
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn is_said_to_be_unsupported(document: &Value) {
 
 #[test]
 fn a_page_says_how_many_round_trips_a_flight_takes() {
-    let flags = "--stacks rustls-aws-lc --keys p-256,ml-dsa-65-chain --groups X25519MLKEM768 --samples 1";
+    let flags = "--stacks rustls-aws-lc --keys p-256,ml-dsa-65-chain --groups X25519MLKEM768 --samples 1 -v";
     let page = compare(flags).run().exits(0).page;
     let of_flights = page.split_once("Bytes of one connection, and round trips").unwrap().1.split_once("RFC").unwrap().0;
     let round_trips = |handshake: &str| {

@@ -16,18 +16,22 @@ use crate::table::{Rows, Table, Tone};
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document)), Block::Summary(summary(document))];
-    if let Some(sweep) = &document.sweep {
-        blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
-        blocks.extend(sweep::blocks(sweep, document.plan.as_ref()));
-        let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
-        blocks.push(Block::Heading(format!("The load of which {share:.0} % offer a session")));
-    }
-    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
+    let mut of_load: Vec<Block> = charts::charts(document).into_iter().map(Block::Chart).collect();
+    of_load.extend(section("Stages", stages::table(document), about_stages(document)));
     // None of them where a load was cut short in its warm-up.
-    blocks.extend(section("Connections", connections(document), None));
+    of_load.extend(section("Connections", connections(document), None));
     let about_queue = reprise_results::about_queue(document).map(Block::Aside);
-    blocks.extend(section("Latency", latencies(document), about_queue));
-    blocks.extend(section("Stages", stages::table(document), about_stages(document)));
+    of_load.extend(section("Latency", latencies(document), about_queue));
+    match &document.sweep {
+        Some(sweep) => {
+            blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
+            blocks.extend(sweep::blocks(sweep, document.plan.as_ref()));
+            let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
+            of_load.insert(0, Block::Heading(format!("The load of which {share:.0} % offer a session")));
+            blocks.push(Block::Secondary(of_load));
+        }
+        None => blocks.extend(of_load),
+    }
     blocks.extend(Block::secondary(section("Rates tried", steps(document), None)));
     blocks.push(source(&document.provenance));
     Page::new("load", format!("{} under load", title(&document.target)), blocks)
