@@ -182,9 +182,10 @@ impl Sender {
         if advanced > 0 {
             (self.backoff, self.probes) = (0, false);
         }
-        if self.recovery.is_some_and(|recovery| acknowledged >= recovery.until) {
-            self.recovery = None;
-            self.window = self.window.max(1).min(self.threshold.max(2));
+        if let Some(over) = self.recovery.take_if(|recovery| acknowledged >= recovery.until)
+            && !over.by_timer
+        {
+            self.window = self.threshold;
         }
         self.detect(now);
         self.open(delivered, was_full);
