@@ -81,6 +81,21 @@ fn a_server_whose_processor_time_is_known_stands_above_the_floor() {
     assert!(server.operations_ns > 10_000.0 && server.tcp_ns > 1_000.0, "{server:?}");
     assert!(server.ratio > 1.0, "no server costs less than the floor: {server:?}");
     assert_eq!(explained(&measured(&lab), &[]).server, None, "nobody named its process");
+
+    let load = |flags: &str| {
+        let load = Reprise::load(nginx.address()).flags("--duration 1s -c 4 --mix full=1,ticket=1").flags(flags);
+        lab.file("load.json", load.run().exits(0).json.unwrap())
+    };
+    let named = load(&format!("--server-pid {}", nginx.pid()));
+    let document = explained(&named, &[]);
+    let server = document.server.unwrap();
+    assert!(document.paths.is_empty() && server.ratio > 1.0 && server.operations_ns > 10_000.0, "{server:?}");
+    let refused = |file: &Path, flags: &[&str], why: &str| {
+        let arguments = [&["explain", file.to_str().unwrap()][..], &NO_PLUGINS, flags].concat();
+        Reprise::new(arguments).run().exits(2).says(&[why]);
+    };
+    refused(&named, &["--what-if", "key=p-384"], "no critical path that could change");
+    refused(&load(""), &[], "run it with --server-pid");
 }
 
 #[test]
@@ -129,10 +144,10 @@ fn what_has_no_path_is_a_clear_error() {
     let lab = Lab::new();
     let file = measured(&lab);
     let measured = file.to_str().unwrap();
-    let wrong = lab.file("wrong.json", "{\"schema\": \"reprise.load/1\"}");
+    let wrong = lab.file("wrong.json", "{\"schema\": \"reprise.speed/1\"}");
     let broken = lab.file("broken.json", "{");
     for (arguments, words) in [
-        (&["explain", wrong.to_str().unwrap()][..], "only results of measure and trace have a path"),
+        (&["explain", wrong.to_str().unwrap()][..], "only results of measure, trace and load can be explained"),
         (&["explain", broken.to_str().unwrap()], "is not a result of reprise"),
         (&["explain", "none-there.json"], "cannot read none-there.json"),
         (&["explain", measured, "--server-stack", "none-such"], "unknown stack 'none-such'; available: rustls-aws-lc"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_connection::Fault;
 use reprise_engine::CertificateError;
-use reprise_model::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
+use reprise_model::{Facts, FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
 use reprise_stats::histogram::{Histogram, histogram};
 use reprise_wire::NamedGroup;
 
@@ -65,6 +65,8 @@ pub(crate) struct Summary {
 /// What was seen of one kind.
 #[derive(Default)]
 pub(crate) struct KindSummary {
+    /// What the first of them negotiated.
+    pub(crate) first: Option<Facts>,
     /// Within the time that counts.
     pub(crate) completed: u64,
     /// How long those of each second took.
@@ -97,6 +99,13 @@ pub(crate) struct Completion<'a> {
 impl Summary {
     pub(crate) fn new() -> Self {
         Self { per_second: Vec::with_capacity(SECONDS), status: Vec::with_capacity(16), ..Self::default() }
+    }
+
+    /// What a connection has negotiated; of each kind the first counts.
+    pub(crate) fn see(&mut self, facts: Facts) {
+        if let Some(kind) = self.kinds.get_mut(place_of(facts.kind)) {
+            kind.first = kind.first.or(Some(facts));
+        }
     }
 
     pub(crate) fn complete(&mut self, completion: &Completion<'_>) {
@@ -147,6 +156,7 @@ impl Summary {
 
     pub(crate) fn merge(&mut self, other: &Self) {
         for (ours, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            ours.first = ours.first.or(theirs.first);
             ours.completed += theirs.completed;
             ours.seconds.merge(&theirs.seconds);
             if let Some(theirs) = &theirs.histograms {

@@ -285,6 +285,7 @@ impl<'a> Worker<'a> {
         if let Some((connection, facts)) = self.connections.get(place).and_then(|it| Some((it, it.facts()?))) {
             self.state.latencies.add(now.since(connection.begun()));
             self.summary.resumed += u64::from(facts.kind.is_resumption());
+            self.summary.see(facts);
             self.summary.stages.complete(facts.kind, connection.intended(), now);
             if connection.begun() < warmup {
                 self.summary.warmup += 1;

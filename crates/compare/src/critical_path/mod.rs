@@ -10,11 +10,11 @@ mod seen;
 mod server;
 
 use reprise_lab::LabError;
-use reprise_model::document::{ExplainDocument, ExplainPath, MeasureDocument, Provenance, TraceDocument};
+use reprise_model::document::{ExplainDocument, ExplainPath, LoadDocument, MeasureDocument, Provenance, TraceDocument};
 use reprise_model::{Kind, Version};
 
 use crate::comparison::{Audience, Effort};
-use crate::speed::{Primitive, SpeedPlan, Step, Work, catalogue, speed, tcp};
+use crate::speed::{Handshake, Primitive, SpeedPlan, Step, Work, catalogue, speed, tcp};
 use crate::stacks::FoundStack;
 use crate::worker::Launcher;
 
@@ -31,6 +31,8 @@ pub enum Measured<'a> {
     Measure(&'a MeasureDocument),
     /// Of `trace`.
     Trace(&'a TraceDocument),
+    /// Of `load`, which has no path: under load connections wait for one another.
+    Load(&'a LoadDocument),
 }
 
 /// What is asked of a result.
@@ -64,6 +66,12 @@ pub enum ExplainError {
     /// There is no handshake in it.
     #[error("the result has no handshake that was completed")]
     Nothing,
+    /// Of a load nothing else can be said.
+    #[error("a load has no critical path, and this one has no processor time of the server: run it with --server-pid")]
+    NoProcessorTime,
+    /// A load has no path that could change.
+    #[error("a load has no critical path that could change: name a result of measure or trace")]
+    NoPath,
     /// A change asks for what the protocol has not.
     #[error("{0} has no {1}")]
     NoSuch(Version, Kind),
@@ -97,12 +105,14 @@ pub fn explain(
         }
         warnings.extend(change.without_effect(changed));
     }
-    let all = seen.iter().chain(changed.as_ref().map(|(_, changed, _)| changed));
-    let works: Vec<Work> = all.flat_map(|seen| seen.handshake.steps()).filter_map(Step::work).collect();
+    let counted = server::counted(plan, &seen)?;
+    let all = counted.iter().map(|it| &it.handshake).chain(changed.as_ref().map(|(_, changed, _)| &changed.handshake));
+    let works: Vec<Work> = all.flat_map(Handshake::steps).filter_map(Step::work).collect();
     let is_needed =
         |it: &Primitive| works.iter().any(|work| work.operation == it.operation && work.algorithm == it.algorithm);
     let primitives: Vec<Primitive> = catalogue().into_iter().filter(is_needed).collect();
-    let stacks = match server_cpu(plan) {
+    let server_cpu = plan.result.server_cpu_ns();
+    let stacks = match server_cpu {
         Some(_) => plan.all.to_vec(),
         None if plan.client == plan.server => vec![plan.server.clone()],
         None => vec![plan.client.clone(), plan.server.clone()],
@@ -122,10 +132,11 @@ pub fn explain(
     let mut paths: Vec<ExplainPath> = seen.iter().map(|seen| costs.measured(seen)).collect();
     paths.extend(changed.map(|(base, changed, words)| costs.changed(base, &changed, words)));
     let server =
-        server_cpu(plan).and_then(|cpu_ns| server::above_the_floor(cpu_ns, &seen, &speed, tcp(&speed_plan, launcher)?));
+        server_cpu.and_then(|cpu_ns| server::above_the_floor(cpu_ns, &counted, &speed, tcp(&speed_plan, launcher)?));
     let (target, of) = match plan.result {
         Measured::Measure(it) => (&it.target, &it.schema),
         Measured::Trace(it) => (&it.target, &it.schema),
+        Measured::Load(it) => (&it.target, &it.schema),
     };
     Ok(ExplainDocument {
         schema: ExplainDocument::SCHEMA.to_owned(),
@@ -142,10 +153,16 @@ pub fn explain(
     })
 }
 
-/// What a connection cost the server's processes, where they were named.
-fn server_cpu(plan: &ExplainPlan<'_>) -> Option<u64> {
-    match plan.result {
-        Measured::Measure(document) => document.server_cpu.map(|cpu| cpu.per_connection_ns),
-        Measured::Trace(_) => None,
+impl Measured<'_> {
+    /// What a connection cost the server's processes, where they were named.
+    fn server_cpu_ns(self) -> Option<u64> {
+        match self {
+            Self::Measure(document) => document.server_cpu.map(|cpu| cpu.per_connection_ns),
+            Self::Trace(_) => None,
+            Self::Load(document) => {
+                let early = document.warmup_completed.saturating_add(document.late);
+                document.server_cpu_ns?.checked_div(document.total_completed().saturating_add(early))
+            }
+        }
     }
 }

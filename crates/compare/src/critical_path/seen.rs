@@ -24,6 +24,7 @@ pub(super) fn seen(plan: &ExplainPlan<'_>) -> Result<Vec<Seen>, ExplainError> {
     let target = match plan.result {
         Measured::Measure(it) => &it.target,
         Measured::Trace(it) => &it.target,
+        Measured::Load(_) => return Ok(Vec::new()),
     };
     if let Some(between) = target.proxy.as_ref().or(target.starttls.as_ref()) {
         return Err(ExplainError::NotDirect(between.clone()));
@@ -34,6 +35,7 @@ pub(super) fn seen(plan: &ExplainPlan<'_>) -> Result<Vec<Seen>, ExplainError> {
             let connections = document.traces.iter().flat_map(|trace| trace.full.iter().chain(&trace.resumed));
             connections.filter_map(|traced| of_trace(traced, plan.certificates)).collect()
         }
+        Measured::Load(_) => Vec::new(),
     };
     if seen.is_empty() { Err(ExplainError::Nothing) } else { Ok(seen) }
 }
@@ -91,7 +93,7 @@ fn certificates_of(traced: &TracedConnection) -> Option<u64> {
     list.value.split(' ').next()?.parse().ok()
 }
 
-fn hash(cipher: &str) -> &'static str {
+pub(super) fn hash(cipher: &str) -> &'static str {
     if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" }
 }
 

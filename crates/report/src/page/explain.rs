@@ -12,10 +12,11 @@ use crate::table::{Rows, Table, Tone};
 /// All that is shown of paths.
 pub(crate) fn explain(document: &ExplainDocument) -> Page {
     let assumed = if document.server_assumed { ", assumed: --server-stack names another" } else { "" };
-    let mut blocks = vec![Block::Facts(vec![
+    let sides = [
         Fact::new("client", format!("operations as in {}", document.client_stack)),
         Fact::new("server", format!("operations as in {}{assumed}", document.server_stack)),
-    ])];
+    ];
+    let mut blocks: Vec<Block> = if document.paths.is_empty() { Vec::new() } else { vec![Block::Facts(sides.into())] };
     // What was asked comes before what was measured.
     let (asked, measured): (Vec<_>, Vec<_>) = document.paths.iter().partition(|path| path.predicted_ns.is_some());
     let answers = asked.into_iter().chain(measured).map(|path| Block::Paragraph(answer(path, &document.paths)));
@@ -32,9 +33,13 @@ pub(crate) fn explain(document: &ExplainDocument) -> Page {
     blocks.extend(first.map(part).into_iter().flatten());
     let others = document.paths.iter().filter(|path| first.is_none_or(|first| !std::ptr::eq(first, *path)));
     blocks.extend(others.map(|path| Block::Secondary(part(path))));
-    blocks.push(Block::Secondary(vec![Block::Heading("Legend".to_owned()), Block::Aside(LEGEND.to_owned())]));
+    // Of a load there is none.
+    let what = if document.paths.is_empty() { "Above the floor" } else { "The critical path" };
+    if !document.paths.is_empty() {
+        blocks.push(Block::Secondary(vec![Block::Heading("Legend".to_owned()), Block::Aside(LEGEND.to_owned())]));
+    }
     blocks.push(source(&document.provenance));
-    Page::new("explain", format!("The critical path: {}", document.target), blocks)
+    Page::new("explain", format!("{what}: {}", document.target), blocks)
 }
 
 /// The path that is not folded: of a change that was asked for, else of the newest version's full handshake.

@@ -17,11 +17,12 @@ use crate::outputs::{Output, OutputArgs, print_page};
 /// Explain a cause: what happens, how it shows, how to fix it; or a result: where its time goes, and what a change would bring.
 ///
 /// Of a result of measure or trace, each operation of both sides is measured on this machine and laid out in the order of time: what
-/// lies on the critical path, and what none of it explains.
+/// lies on the critical path, and what none of it explains. Of a result of load or measure with --server-pid, how far the server stands above
+/// the floor: the least that its handshakes can cost here.
 #[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExplainArgs {
-    /// Cause, as findings name it: 'not-offered'; or a JSON file that measure or trace wrote. Without it, list all causes
+    /// Cause, as findings name it: 'not-offered'; or a JSON file that measure, trace or load wrote. Without it, list all causes
     #[arg(value_name = "ID|RESULT")]
     id: Option<String>,
     #[cfg(target_os = "linux")]
@@ -37,7 +38,8 @@ Examples:
   reprise explain not-offered                     one of them
   reprise explain measure.json                    where the time of each handshake goes
   reprise explain measure.json --what-if key=p-256,rtt=80ms
-                                                  what another key, far away, would take";
+                                                  what another key, far away, would take
+  reprise explain load.json                       how far the server stands above the least cost";
 
 pub(super) fn run(arguments: ExplainArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     if let Some(file) = arguments.id.as_deref().filter(|id| is_file(id)) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_compare::{Change, Effort, ExplainPlan, FoundStack, Measured, StackRef, explain};
-use reprise_model::document::{ExplainDocument, MeasureDocument, TraceDocument};
+use reprise_model::document::{ExplainDocument, LoadDocument, MeasureDocument, TraceDocument};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
 
@@ -64,15 +64,21 @@ pub(super) fn run(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Ending> {
     let saved = Saved::read(file)?;
-    let (measure, trace): (Option<MeasureDocument>, Option<TraceDocument>) = match saved.schema.as_str() {
-        MeasureDocument::SCHEMA => (Some(saved.document()?), None),
-        TraceDocument::SCHEMA => (None, Some(saved.document()?)),
-        other => bail!("{} is of {other}: only results of measure and trace have a path", saved.file),
-    };
-    let (result, software) = match (&measure, &trace) {
-        (Some(document), _) => (Measured::Measure(document), document.software.as_deref()),
-        (_, Some(document)) => (Measured::Trace(document), None),
-        _ => bail!("{} has no result", saved.file),
+    let (measure, trace, load): (MeasureDocument, TraceDocument, LoadDocument);
+    let (result, software) = match saved.schema.as_str() {
+        MeasureDocument::SCHEMA => {
+            measure = saved.document()?;
+            (Measured::Measure(&measure), measure.software.as_deref())
+        }
+        TraceDocument::SCHEMA => {
+            trace = saved.document()?;
+            (Measured::Trace(&trace), None)
+        }
+        LoadDocument::SCHEMA => {
+            load = saved.document()?;
+            (Measured::Load(&load), None)
+        }
+        other => bail!("{} is of {other}: only results of measure, trace and load can be explained", saved.file),
     };
     let launcher = plugins::launcher(PATIENCE)?;
     let found = plugins::found_and_usable(&arguments.plugins, &launcher)?;
