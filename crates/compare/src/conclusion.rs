@@ -34,8 +34,10 @@ fn of_claims(claims: &[CompareClaim]) -> Option<String> {
     let open = texts.len() - hold.len() - do_not.len();
     let quoted = |texts: &[&str]| texts.iter().map(|it| format!("\u{201c}{it}\u{201d}")).collect::<Vec<_>>().join(", ");
     let named = |what: &str, texts: &[&str]| (!texts.is_empty()).then(|| format!("{what} {}", quoted(texts)));
-    let open = (open > 0).then(|| format!("it depends on the stack, or takes more samples to tell, for {open} more"));
-    let undecided = (undecided > 0).then(|| format!("none of these stacks can decide {undecided} more"));
+    let claims = |count: usize| if count == 1 { "one claim".to_owned() } else { format!("{count} claims") };
+    let open =
+        (open > 0).then(|| format!("{} can be neither confirmed nor denied, since stacks or samples differ", claims(open)));
+    let undecided = (undecided > 0).then(|| format!("{} can be decided by none of these stacks", claims(undecided)));
     let parts: Vec<String> =
         [named("this run points the same way as", &hold), named("it points the other way than", &do_not), open, undecided]
             .into_iter()

@@ -62,6 +62,7 @@ pub use latencies::LatencyCounts;
 pub use load::{LoadOutcome, Observer, Silent, run};
 pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
+pub use resources::{has_started, listens_on};
 pub use shared::LoadShared;
 pub use stages::Stage;
 pub use step::{Search, StepTarget, search};

@@ -3,6 +3,7 @@
 mod cgroup;
 pub(crate) mod cpu;
 mod cpu_limit;
+mod listener;
 mod local_ports;
 
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use self::cpu::{Cpu, ServerCpu, own_cpu};
 use self::cpu_limit::CpuLimits;
+pub use self::listener::{has_started, listens_on};
 use self::local_ports::local_ports;
 use reprise_model::{CpuRestraint, LocalPorts};
 

@@ -103,16 +103,21 @@ fn a_query_stands_nowhere_in_a_result() {
 #[test]
 fn what_names_nothing_is_refused_before_anything_is_sent() {
     let server = server();
+    let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     for (flags, says) in [
         ("--start-at 18446744073709551615", "--start-at"),
         ("--start-at 4000000000000", "milliseconds"),
         ("--server-pid 4194305", "no such process"),
         ("--server-pid 0", "no such process"),
+        (&format!("--server-pid {} --plan 100", std::process::id()), "has started reprise itself"),
+        (&format!("--server-pid {} --plan 100", stranger.id()), "listens on port"),
         ("--pin 0,1023", "1023"),
         ("--rate 10 --step pNaN=1s", "p99=20ms"),
     ] {
         Reprise::load(server.address()).flags("--duration 100ms").flags(flags).run().exits(2).says(&[says]);
     }
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
     assert_eq!(server.accounts().len(), 0);
 }
 

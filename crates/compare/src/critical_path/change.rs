@@ -70,13 +70,19 @@ impl Change {
     }
 
     /// What of it changes nothing in that handshake.
-    pub(super) fn without_effect(&self, changed: &Seen) -> Vec<String> {
+    pub(super) fn without_effect(&self, base: &Seen, changed: &Seen) -> Vec<String> {
         let handshake = &changed.handshake;
+        let is_same = |asked: &Option<String>, before: &Option<String>| asked.is_some() && asked == before;
+        let same = [("key", &self.key, &base.handshake.key), ("group", &self.group, &base.handshake.group)];
+        let same = same.into_iter().filter(|(_, asked, before)| is_same(asked, before));
+        let same = same
+            .filter_map(|(name, asked, _)| Some(format!("{name}={} changes nothing: it was measured so", asked.as_ref()?)));
         let key = self.key.as_ref().filter(|_| handshake.key.is_none());
         let group = self.group.as_ref().filter(|_| handshake.group.is_none());
         let key = key.map(|key| format!("key={key} changes nothing: this handshake sends no certificate"));
         key.into_iter()
             .chain(group.map(|group| format!("group={group} changes nothing: this handshake has no key exchange")))
+            .chain(same)
             .collect()
     }
 

@@ -98,12 +98,12 @@ pub fn explain(
     let changed: Option<(&Seen, Seen, Vec<String>)> =
         changed.and_then(|(base, change)| Some((base?, change.of(base?), change.words())));
     let mut warnings = Vec::new();
-    if let Some(((_, changed, _), change)) = changed.as_ref().zip(plan.change) {
+    if let Some(((base, changed, _), change)) = changed.as_ref().zip(plan.change) {
         let (version, kind) = (changed.handshake.version, changed.handshake.kind);
         if !kind.exists_under(version) {
             return Err(ExplainError::NoSuch(version, kind));
         }
-        warnings.extend(change.without_effect(changed));
+        warnings.extend(change.without_effect(base, changed));
     }
     let counted = server::counted(plan, &seen)?;
     let all = counted.iter().map(|it| &it.handshake).chain(changed.as_ref().map(|(_, changed, _)| &changed.handshake));

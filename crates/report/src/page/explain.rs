@@ -69,8 +69,9 @@ fn title(path: &ExplainPath) -> String {
 fn answer(path: &ExplainPath, all: &[ExplainPath]) -> String {
     let shown = |ns: f64| span(ns.max(0.0).round() as u64);
     if let Some(predicted) = path.predicted_ns {
-        let interval =
-            path.predicted_ci95_ns.map(|[low, high]| format!(" (95 % interval {} to {})", shown(low), shown(high)));
+        let interval = path
+            .predicted_ci95_ns
+            .map(|[low, high]| format!(" ({} to {}, 95 % interval of the measurements alone)", shown(low), shown(high)));
         let is_same = |it: &&ExplainPath| it.measured_ns.is_some() && (it.tls, it.kind) == (path.tls, path.kind);
         let instead = all.iter().find(is_same).and_then(|it| it.measured_ns).map(|ns| format!(" instead of {}", span(ns)));
         return format!(

@@ -61,7 +61,9 @@ fn answer(document: &LoadDocument) -> Option<String> {
     }
     (document.total_completed() > 0).then(|| {
         let of_kind = |(kind, phases): (&Kind, &std::collections::BTreeMap<Phase, LoadLatency>)| {
-            let total = phases.get(&Phase::Total)?;
+            // Where connections began late, what held them up is a part of how long they took.
+            let from_intended = document.latency_from_intended_ns.get(kind).filter(|_| document.not_started > 0);
+            let total = from_intended.or(phases.get(&Phase::Total))?;
             let [median, p99] = [total.p50, total.p99].map(|ns| duration(ns as f64 / 1e9));
             Some(format!("{kind} takes {median} (median), {p99} (p99)"))
         };
@@ -71,7 +73,11 @@ fn answer(document: &LoadDocument) -> Option<String> {
             0 => "none failed".to_owned(),
             failed => format!("{failed} failed"),
         };
-        format!("{:.0} connections/s complete, {failed}{kinds}.", document.rate.mean)
+        let not_started = match document.not_started {
+            0 => String::new(),
+            count => format!(", {} never began, because every place was taken", counted(count, "more connection")),
+        };
+        format!("{:.0} connections/s complete, {failed}{not_started}{kinds}.", document.rate.mean)
     })
 }
 

@@ -167,9 +167,6 @@ fn legend(document: &MeasureDocument) -> String {
         true => "Medians, ± half their 95 % interval.".to_owned(),
         false => "Medians; too few samples for intervals.".to_owned(),
     };
-    if document.runs.iter().any(|run| run.n >= FEWEST_FOR_P95 && run.phases.values().any(|it| it.p95_ns.is_some())) {
-        legend.push_str(" p95: ninety-five in a hundred took less.");
-    }
     if !document.ratios.is_empty() {
         legend.push_str(" saves, ratio: against a full handshake of the same version.");
     }

@@ -48,8 +48,27 @@ fn answer(document: &SideBySideDocument, labels: &[&str]) -> Option<String> {
         };
         Some(format!("{what} {verdict}, {shown} times (95 % interval {interval})"))
     };
-    let said: Vec<String> = rows.into_iter().filter_map(of_row).collect();
+    let said: Vec<String> = resumed(document, first, other).chain(rows.into_iter().filter_map(of_row)).collect();
     (!said.is_empty()).then(|| format!("{other} against {first}: {}.", said.join("; ")))
+}
+
+/// The kinds that resume in one of two results alone.
+fn resumed(document: &SideBySideDocument, first: &str, other: &str) -> impl Iterator<Item = String> {
+    let is_count = |row: &&SideBySideRow| row.figure == "n" && row.phase.is_none();
+    let (mut now, mut before) = (Vec::new(), Vec::new());
+    for row in document.rows.iter().filter(is_count) {
+        let Some(kind) = row.kind.filter(|kind| kind.is_resumption()) else { continue };
+        let name = format!("TLS {} {kind}", row.tls.number());
+        match row.values.iter().map(|value| value.is_some_and(|value| value.value > 0.0)).collect::<Vec<_>>()[..] {
+            [false, true] => now.push(name),
+            [true, false] => before.push(name),
+            _ => {}
+        }
+    }
+    let said = |names: Vec<String>, label: &str| {
+        (!names.is_empty()).then(|| format!("{} resumed in {label} alone", names.join(", ")))
+    };
+    [said(now, other), said(before, first)].into_iter().flatten()
 }
 
 /// How many times the first result's figures the others' are, where there is an interval. The rest is in the table.

@@ -60,7 +60,10 @@ impl LinkArgs {
 
 /// A range or a list, in nanoseconds.
 fn round_trips(text: &str) -> Result<values::List<u64>, String> {
-    let one = |text: &str| values::parse_wait(text).map(nanoseconds);
+    let one = |text: &str| match text.ends_with(|c: char| c.is_ascii_alphabetic()) || text == "0" {
+        true => values::parse_wait(text).map(nanoseconds),
+        false => Err(format!("invalid round-trip time '{text}': use 0, 0.5ms, 80ms or 1s")),
+    };
     let Some((from, to)) = text.split_once("..") else {
         return text.split(',').map(one).collect::<Result<_, _>>().map(values::List);
     };
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(ms("0..10ms"), [0.0, 0.5, 2.0, 10.0]);
         assert_eq!(ms("40..150ms"), [40.0, 50.0, 100.0, 150.0]);
         assert_eq!(ms("1ms,0.05s"), [1.0, 50.0]);
-        for wrong in ["", "10ms..1ms", "0..", "1..2..3", "5 ms", "-1ms", "0..2h"] {
+        for wrong in ["", "10ms..1ms", "0..", "1..2..3", "5 ms", "-1ms", "0..2h", "5", "1,5"] {
             assert!(round_trips(wrong).is_err(), "{wrong}");
         }
     }

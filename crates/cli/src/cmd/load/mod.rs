@@ -49,6 +49,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         }
         Err(fault) => return Ok(failed(&fault, &arguments)),
     }
+    prerequisites::check_listener(&arguments, options.address.port(), planned.is_some())?;
     let target = TargetRecord {
         host: arguments.target.host.clone(),
         port: options.address.port(),

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use reprise_connection::Fault;
 use reprise_probe::Interrupt;
 
 use super::LoadArgs;
+use crate::notice::notice;
 
 /// Where the target may be: the addresses of its name, or the one that was given.
 pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Fault> {
@@ -55,5 +56,21 @@ pub(super) fn wait_for_start(arguments: &LoadArgs, interrupt: &Interrupt) -> any
         }
         thread::sleep(left.min(Duration::from_millis(50)));
     }
+    Ok(())
+}
+
+/// A process that is not the server would have its processor time shown as the server's: of a plan nothing would be left.
+pub(super) fn check_listener(arguments: &LoadArgs, port: u16, is_planned: bool) -> anyhow::Result<()> {
+    let Some(pid) = arguments.server_pid else { return Ok(()) };
+    let is_ours = reprise_load::has_started(pid, std::process::id());
+    if !is_ours && reprise_load::listens_on(pid, port) != Some(false) {
+        return Ok(());
+    }
+    let words = match is_ours {
+        true => format!("--server-pid {pid}: this process has started reprise itself"),
+        false => format!("--server-pid {pid}: neither this process nor one that it has started listens on port {port}"),
+    };
+    ensure!(!is_planned, "{words}: name the server's process");
+    notice(format!("{words}; if it is not the server's, neither is the processor time"));
     Ok(())
 }

@@ -13,6 +13,9 @@ const MOST_LINES: usize = 8;
 
 /// The tables, a chart for each pair over the first bandwidth and initial window, and who is ahead of whom.
 pub(super) fn blocks(links: &CompareLinks) -> Vec<Block> {
+    if links.rows.is_empty() {
+        return Vec::new();
+    }
     let mut blocks = vec![Block::Heading("Over a link: until the server has the request".to_owned())];
     blocks.extend(charts(links).into_iter().map(Block::Chart));
     for (conditions, rows) in grouped(&links.rows, |row| Conditions::of(&row.link)) {

@@ -92,7 +92,7 @@ fn shares(sweep: &LoadSweep) -> Table {
 }
 
 fn capacity(plan: &LoadPlan) -> Table {
-    let share = if plan.share_is_measured { "today, as measured" } else { "today" };
+    let share = if plan.share_is_measured { "as the load with most sessions" } else { "today" };
     let rows = [
         (share, plan.share, plan.processors, plan.processors_ci95),
         ("after a restart without sessions", 0.0, plan.restart_processors, plan.restart_processors_ci95),
@@ -140,8 +140,12 @@ fn recovery(plan: &LoadPlan) -> Option<String> {
 /// What the figures assume.
 fn model(plan: &LoadPlan) -> String {
     let gap = plan.gap_ns.map(|gap| format!(" every {}", duration(gap as f64 / 1e9))).unwrap_or_default();
+    let assumed = match plan.share_is_measured {
+        true => "The share of resumed connections is that of this load: --share says what yours is. ",
+        false => "",
+    };
     format!(
-        "The model: clients connect{gap}, each makes one full handshake after the restart, and none gives up. Processors are those of this \
+        "{assumed}The model: clients connect{gap}, each makes one full handshake after the restart, and none gives up. Processors are those of this \
          machine, busy all the time: leave room."
     )
 }
