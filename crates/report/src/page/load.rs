@@ -260,7 +260,10 @@ fn about_stages(document: &LoadDocument) -> Option<Block> {
 
 fn verdict(document: &LoadDocument) -> Item {
     let bottleneck = &document.bottleneck;
+    // One that waits more than it runs is held up by those with whom it shares the processors, or by its CPU limit.
+    let is_starved = bottleneck.server_waiting > bottleneck.server_busy;
     let (slug, text) = match bottleneck.verdict {
+        Verdict::Server if is_starved => ("server-bound", "The server had too few processors to itself"),
         Verdict::Server => ("server-bound", "The server was the bottleneck"),
         Verdict::Client => ("client-bound", "The generator was the bottleneck"),
         Verdict::Network => ("network-bound", "Neither server nor generator was the bottleneck"),
