@@ -72,6 +72,9 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
 fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T> {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<T>();
     let first = match documents.next() {
+        Some(Err(error)) if error.is_eof() => {
+            bail!("it is cut off at line {}, as a full disk or a killed process leaves it: measure again", error.line())
+        }
         Some(first) => first.context("as JSON")?,
         None => bail!("it is empty"),
     };

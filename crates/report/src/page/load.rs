@@ -41,7 +41,10 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
 fn summary(document: &LoadDocument) -> Vec<Block> {
     let mut summary = Vec::new();
     if document.interrupted {
-        summary.push(Block::warning("Incomplete: these are the connections made until then"));
+        summary.push(Block::warning(match document.sweep {
+            Some(_) => "Incomplete: the share that was under way was cut short, and those that were to come are missing",
+            None => "Incomplete: these are the connections made until then",
+        }));
     }
     summary.extend(answer(document).map(Block::Paragraph));
     summary.push(Block::Item(verdict(document)));
