@@ -1,15 +1,15 @@
 //! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
 use reprise_judge::Cause as Concluded;
-use reprise_model::Nanos;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Nanos, Observation, Version};
 use reprise_probe::diagnose::{ExperimentRun, Judgement, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
+use super::{Cause, ExaminedRule, JudgedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::judged::oldest_accepted;
-use crate::series::of_each_version;
+use crate::series::{Case, of_each_version};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "lifetime-short",
@@ -32,7 +32,7 @@ sleep 310
 openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Each connection of a client that comes back later than that is a full handshake.",
-    advice: "Where clients come back less often than every few minutes, raise it:",
+    advice: "Where clients come back later than that, raise it:",
     fixes: &[
         fix("nginx", "ssl_session_timeout 4h;", "default 5m"),
         fix("Apache", "SSLSessionCacheTimeout 14400", "default 300; applies to tickets too"),
@@ -47,6 +47,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::Lifetime, |_| Severity::Risk, title).if_it(ends_as_stated)),
+    measured: Some(Rule { rank: 31, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
@@ -64,6 +65,20 @@ fn title(judgement: &Judgement) -> String {
     }
 }
 
+/// Few clients come back in time, and the number stands on the wire: no experiment adds to it.
+fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+    let facts = case.observations.iter().filter_map(Observation::facts).filter(|facts| facts.version == version);
+    let lifetimes: Vec<u32> =
+        facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();
+    let longest = lifetimes.iter().copied().max().filter(|longest| (1..VERY_SHORT_S).contains(longest))?;
+    let evidence = [format!("{} tickets state {longest} s at most", lifetimes.len())];
+    Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, stated("", version, longest)).because(evidence))
+}
+
+fn stated(some: &str, version: Version, lifetime: u32) -> String {
+    format!("{some}{version} tickets last {lifetime} s: a client that returns later makes a full handshake")
+}
+
 fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found = of_each_version(|version| {
         // RFC 5077 §3.3: zero is unspecified. Under TLS 1.3 it is invalid.
@@ -74,7 +89,7 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
             (_, 1..VERY_SHORT_S) => ("Some ", shortest),
             _ => return None,
         };
-        let title = format!("{some}{version} tickets last {lifetime} s: a client that returns later makes a full handshake");
+        let title = stated(some, version, lifetime);
         let found = |severity| CAUSE.finding(severity, Confidence::Certain, title).because([evidence]);
         Some(if lifetime < VERY_SHORT_S { found(Severity::Risk) } else { found(Severity::Note).by_design() })
     });

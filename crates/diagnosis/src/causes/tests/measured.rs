@@ -2,7 +2,7 @@
 
 use reprise_model::document::TicketRequest;
 use reprise_model::{
-    ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode,
+    ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode, Ticket,
     Verification,
 };
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -428,6 +428,25 @@ fn what_endangers_sessions_is_told() {
         // It had expired before, and nobody verifies it.
         (&session_outlives_certificate::CAUSE, full("1.3").facts(giving).facts(left(0)), &[]),
         (&session_outlives_certificate::CAUSE, full("1.2").facts(left(10)).run("1.2", Kind::Id, 200), &[]),
+    ]);
+}
+
+#[test]
+fn a_lifetime_of_seconds_is_told_as_tickets_state_it() {
+    let stating = |lifetime_s| full("1.3").facts(move |it| it.tickets.add(Ticket { lifetime_s, ..ticket(None) }));
+    check(&[
+        (
+            &lifetime_short::CAUSE,
+            stating(59),
+            &[
+                "Risk, Certain",
+                "TLS 1.3 tickets last 59 s: a client that returns later makes a full handshake",
+                "100 tickets state 59 s at most",
+            ],
+        ),
+        (&lifetime_short::CAUSE, stating(60), &[]),
+        // Under TLS 1.2 it is unspecified, under 1.3 invalid.
+        (&lifetime_short::CAUSE, stating(0), &[]),
     ]);
 }
 
