@@ -34,7 +34,7 @@ pub enum Policy {
 /// How probable it has to be that there are several.
 const SURE: f64 = 0.99;
 /// How probable a way of choosing has to be, where there are.
-const SURE_OF_POLICY: f64 = 0.95;
+const SURE_OF_POLICY: f64 = 0.99;
 /// What lies beyond either end of the interval.
 const BEYOND: f64 = 0.025;
 
