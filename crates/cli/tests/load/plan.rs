@@ -8,7 +8,7 @@ use reprise_harness::{DEADLINE, Lab, Reprise};
 use reprise_lab::KeyKind;
 use reprise_load::{PlanTarget, plan};
 use reprise_model::document::{LoadCosts, LoadDocument, LoadPlan, LoadSweep};
-use reprise_servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -205,9 +205,12 @@ fn a_sweep_has_its_shares_in_order_and_says_what_is_unknown() {
     outcome.shows(&["Shares of resumed connections", "0, 50, 100 % of the connections offered a session"]);
 
     // Nothing can be resumed, so that nobody knows what that would cost.
-    let server = Lab::new().server(reprise_lab::Resumption::Off);
+    reprise_servers::require!("nginx");
+    let identities = vec![Lab::new().identity(KeyKind::P256)];
+    let config = NginxConfig { session_tickets: false, session_cache: SessionCache::Off, ..NginxConfig::new(identities) };
+    let nginx = Nginx::start(config).unwrap();
     let plan = "--plan 1000 --gap 5s --sweep resumed=0,100 --duration 200ms -c 4 --server-pid";
-    let outcome = Reprise::load(server.address()).flags(plan).arg(std::process::id().to_string()).run().exits(0);
+    let outcome = Reprise::load(nginx.address()).flags(plan).arg(nginx.pid().to_string()).run().exits(0);
     let document = document(&outcome);
     assert!(document["plan"].is_null() && document["sweep"]["costs"].is_null(), "{document}");
     assert!(warns(&document, "what a resumed connection costs the server is unknown"), "{}", document["warnings"]);
