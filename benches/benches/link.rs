@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use reprise_benches::link::{Client, Conditions, Connected, Ends, Forwarder, REQUEST, Server, SideOptions, in_namespace};
+use reprise_benches::link::{Client, Conditions, Connected, Ends, Forwarder, Server, SideOptions, in_namespace};
 use reprise_compare::{
-    Audience, Case, Certificates, ComparisonPlan, Effort, Key, Keys, Launcher, LinkPlan, Scenario, compare, find, losses,
-    replay,
+    Audience, Case, Certificates, ComparisonPlan, Effort, Key, Keys, Launcher, LinkPlan, REQUEST, Scenario, compare, find,
+    losses, replay,
 };
 use reprise_model::document::{CompareDocument, CompareLink, CompareOver, CompareRecording, Provenance};
 use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};

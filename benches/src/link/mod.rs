@@ -6,4 +6,4 @@ mod tls;
 
 pub use forwarder::{Conditions, Forwarder};
 pub use namespace::in_namespace;
-pub use tls::{Client, Connected, Ends, REQUEST, Server, SideOptions};
+pub use tls::{Client, Connected, Ends, Server, SideOptions};

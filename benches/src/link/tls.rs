@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use reprise_compare::REQUEST;
 use reprise_connection::{End, EndpointEvent};
 use reprise_model::Nanos;
 use reprise_stack::{Context, Plan, Session, Sessions, StackEndpoint};
@@ -17,9 +18,6 @@ use reprise_wire::Record;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::namespace::set_up;
-
-/// What the client says: as `reprise compare` has it in a case with a request.
-pub const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
 
 const CLIENT: &str = "10.77.0.1";
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);

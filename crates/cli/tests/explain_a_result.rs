@@ -71,7 +71,7 @@ fn each_handshake_is_laid_out_in_the_order_of_time() {
 }
 
 #[test]
-fn a_server_whose_processor_time_is_known_stands_above_the_floor() {
+fn a_server_of_known_processor_time_is_above_the_floor() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();

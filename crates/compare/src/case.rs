@@ -156,7 +156,7 @@ pub struct Case {
 pub const NO_GROUP: NamedGroup = NamedGroup(0);
 
 /// What a client says in a case with a request: as long as a short GET.
-pub(crate) const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
+pub const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
 
 impl Case {
     /// This handshake, in the suite that is most common for it; `None` where the protocol has no such handshake.

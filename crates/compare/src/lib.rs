@@ -50,7 +50,7 @@ mod worker;
 
 pub use bulk::{Bulk, LARGEST_RECORD};
 pub use callgrind::{Callgrind, NoValgrind};
-pub use case::{Case, Key, NO_GROUP};
+pub use case::{Case, Key, NO_GROUP, REQUEST};
 pub use child::serve_requests;
 pub use compare::{compare, describe};
 pub use comparison::{Audience, ComparisonPlan, Effort, compared_stack};

@@ -72,7 +72,7 @@ mod tests {
     use crate::stages::Stage;
 
     #[test]
-    fn arrivals_and_seconds_are_inverse_and_the_integral_of_the_rate() {
+    fn seconds_are_the_inverse_of_arrivals() {
         let stage = |seconds, rate| Stage { duration: Duration::from_secs(seconds), rate };
         let options = Options::new(SocketAddr::from(([127, 0, 0, 1], 1)), Vec::new());
         let ramped = Options { ramp: Duration::from_secs(4), ..options.clone() };

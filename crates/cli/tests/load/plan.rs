@@ -127,7 +127,7 @@ struct Restarted {
 }
 
 #[test]
-fn each_client_makes_one_full_handshake_after_a_restart_at_the_planned_cost() {
+fn each_client_makes_one_full_handshake_after_a_restart() {
     reprise_servers::require!("nginx");
     let mut server = Server::start(KeyKind::Rsa2048);
     let rate = rate_that_needs(&server.costs("--duration 300ms -c 16"), 0.3);
@@ -148,7 +148,7 @@ fn each_client_makes_one_full_handshake_after_a_restart_at_the_planned_cost() {
 #[test]
 #[ignore = "wall time"]
 #[allow(clippy::print_stdout, reason = "its figures are to be read")]
-fn a_restart_that_the_server_has_no_processors_for_takes_as_long_as_planned() {
+fn a_restart_beyond_the_processors_takes_as_long_as_planned() {
     reprise_servers::require!("nginx");
     let mut server = Server::start(KeyKind::Rsa4096);
     let busy = server.costs("--duration 3s -c 16");

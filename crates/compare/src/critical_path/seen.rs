@@ -1,10 +1,10 @@
 //! The handshakes of a result, as far as their path depends on them.
 
-use reprise_model::document::{Run, TracedConnection};
-use reprise_model::{ClientAuthentication, Kind, Phase, Verification, What};
+use reprise_model::document::{Run, Target, TracedConnection};
+use reprise_model::{Kind, Phase, Verification, What};
 
 use super::{ExplainError, ExplainPlan, Measured};
-use crate::speed::Handshake;
+use crate::speed::{Handshake, hash_of};
 
 /// A handshake of the result.
 #[derive(Clone, Debug)]
@@ -21,22 +21,19 @@ pub(super) struct Seen {
 
 /// Every handshake of the result whose path is known.
 pub(super) fn seen(plan: &ExplainPlan<'_>) -> Result<Vec<Seen>, ExplainError> {
-    let target = match plan.result {
-        Measured::Measure(it) => &it.target,
-        Measured::Trace(it) => &it.target,
+    let (target, seen): (&Target, Vec<Seen>) = match plan.result {
+        Measured::Measure(document) => {
+            (&document.target, document.runs.iter().filter_map(|run| of_run(run, plan.certificates)).collect())
+        }
+        Measured::Trace(document) => {
+            let connections = document.traces.iter().flat_map(|trace| trace.full.iter().chain(&trace.resumed));
+            (&document.target, connections.filter_map(|traced| of_trace(traced, plan.certificates)).collect())
+        }
         Measured::Load(_) => return Ok(Vec::new()),
     };
     if let Some(between) = target.proxy.as_ref().or(target.starttls.as_ref()) {
         return Err(ExplainError::NotDirect(between.clone()));
     }
-    let seen: Vec<Seen> = match plan.result {
-        Measured::Measure(document) => document.runs.iter().filter_map(|run| of_run(run, plan.certificates)).collect(),
-        Measured::Trace(document) => {
-            let connections = document.traces.iter().flat_map(|trace| trace.full.iter().chain(&trace.resumed));
-            connections.filter_map(|traced| of_trace(traced, plan.certificates)).collect()
-        }
-        Measured::Load(_) => Vec::new(),
-    };
     if seen.is_empty() { Err(ExplainError::Nothing) } else { Ok(seen) }
 }
 
@@ -49,7 +46,7 @@ fn of_run(run: &Run, certificates: u64) -> Option<Seen> {
             kind: run.asked.kind,
             key: observed.peer_key.clone(),
             group: observed.group.as_deref().map(str::to_lowercase),
-            hash: hash(observed.cipher.as_deref().unwrap_or_default()),
+            hash: hash_of(observed.cipher.as_deref().unwrap_or_default()),
             certificates,
             mutual: observed.client_certificate_sent > 0,
         },
@@ -65,15 +62,7 @@ fn of_trace(traced: &TracedConnection, certificates: u64) -> Option<Seen> {
     let outcome = &traced.outcome;
     let (connect, tls) = (traced.phases.connect?, traced.phases.tls?);
     (outcome.kind != Kind::Early).then(|| Seen {
-        handshake: Handshake {
-            version: outcome.version,
-            kind: outcome.kind,
-            key: outcome.peer_key.clone(),
-            group: outcome.group.as_deref().map(str::to_lowercase),
-            hash: hash(&outcome.cipher),
-            certificates: certificates_of(traced).unwrap_or(certificates),
-            mutual: outcome.client_authentication == ClientAuthentication::Sent,
-        },
+        handshake: Handshake::of(outcome, certificates_of(traced).unwrap_or(certificates)),
         round_trip_ns: connect.0,
         round_trips: Some(traced.round_trips),
         median_ns: tls.0,
@@ -91,10 +80,6 @@ fn certificates_of(traced: &TracedConnection) -> Option<u64> {
     let message = traced.events.iter().find(|event| is_certificate(&event.what))?;
     let list = message.fields.iter().find(|field| field.name == "certificate_list")?;
     list.value.split(' ').next()?.parse().ok()
-}
-
-pub(super) fn hash(cipher: &str) -> &'static str {
-    if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" }
 }
 
 /// A handshake under TLS 1.3, for tests.

@@ -1,8 +1,9 @@
 //! How far a server that was measured stands above the floor.
 
+use reprise_model::Outcome;
 use reprise_model::document::{ExplainServer, LoadDocument, SpeedDocument, SpeedTcp};
 
-use super::seen::{Seen, hash};
+use super::seen::Seen;
 use super::{ExplainError, ExplainPlan, Measured};
 use crate::speed::{Handshake, least_of_server};
 
@@ -30,17 +31,9 @@ pub(super) fn counted(plan: &ExplainPlan<'_>, seen: &[Seen]) -> Result<Vec<Count
 }
 
 fn of_load(document: &LoadDocument, certificates: u64) -> Vec<Counted> {
-    let of = |seen: &reprise_model::document::LoadHandshake| Counted {
-        handshake: Handshake {
-            version: seen.tls,
-            kind: seen.kind,
-            key: seen.peer_key.clone(),
-            group: seen.group.as_deref().map(str::to_lowercase),
-            hash: hash(&seen.cipher),
-            certificates,
-            mutual: seen.client_certificate,
-        },
-        connections: document.completed.get(&seen.kind).copied().unwrap_or_default(),
+    let of = |outcome: &Outcome| Counted {
+        handshake: Handshake::of(outcome, certificates),
+        connections: document.completed.get(&outcome.kind).copied().unwrap_or_default(),
     };
     document.handshakes.iter().map(of).filter(|it| it.connections > 0).collect()
 }

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_less_is_ahead_from_where_it_is_worth_its_cpu_time() {
+    fn a_round_trip_less_is_ahead_where_it_is_worth_its_cpu_time() {
         let (dear, cheap) = (recording(Kind::Full, 2, 3_000_000), recording(Kind::Ticket, 3, 1_000_000));
         let link = CompareLink { rtt_ns: 0, bandwidth: None, loss: 0.0, initcwnd: 10 };
         for (one, other) in [(&dear, &cheap), (&cheap, &dear)] {

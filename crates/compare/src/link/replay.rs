@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_segment_that_others_overtake_is_sent_again_after_a_round_trip() {
+    fn a_segment_that_others_overtake_is_sent_again_at_once() {
         let losing = CompareLink { loss: 0.1, ..link(40) };
         // The server's packets: the answer to the SYN, an acknowledgement, then ten segments, of which the third is lost.
         let is_it = |trial: &u64| {

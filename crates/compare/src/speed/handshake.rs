@@ -1,7 +1,7 @@
 //! Which operations a handshake demands of each side, in the order of time: the protocol's, whatever the library.
 
 use reprise_model::document::CompareSide;
-use reprise_model::{Kind, Operation, Version};
+use reprise_model::{ClientAuthentication, Kind, Operation, Outcome, Version};
 
 use super::catalogue::catalogue;
 
@@ -20,6 +20,11 @@ pub(crate) struct Handshake {
     pub(crate) certificates: u64,
     /// Whether the client signs too, by a key of the same kind.
     pub(crate) mutual: bool,
+}
+
+/// The hash of a suite, by its name.
+pub(crate) fn hash_of(cipher: &str) -> &'static str {
+    if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" }
 }
 
 /// An operation of one side, and what it waits for.
@@ -53,6 +58,19 @@ const EXPANSIONS_OF_APPLICATION_DATA: u64 = 7;
 const EXPANSIONS_OF_A_BINDER: u64 = 2;
 
 impl Handshake {
+    /// What was observed of a connection.
+    pub(crate) fn of(outcome: &Outcome, certificates: u64) -> Self {
+        Self {
+            version: outcome.version,
+            kind: outcome.kind,
+            key: outcome.peer_key.clone(),
+            group: outcome.group.as_deref().map(str::to_lowercase),
+            hash: hash_of(&outcome.cipher),
+            certificates,
+            mutual: outcome.client_authentication == ClientAuthentication::Sent,
+        }
+    }
+
     /// Whether the client encrypts the secret to the server's key (RFC 5246 §7.4.7.1).
     pub(crate) fn is_static_rsa(&self) -> bool {
         let is_rsa = self.key.as_deref().is_some_and(|key| key.starts_with("rsa"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use reprise_compare::{LinkPlan, Scenario};
+use reprise_compare::{Case, LinkPlan, Scenario};
 use reprise_model::document::{CompareLink, CompareOver};
 
 use crate::values;
@@ -38,10 +38,16 @@ const MOST_LINKS: usize = 200;
 
 impl LinkArgs {
     /// Every round-trip time by every bandwidth and initial window; `None` where there is no `--rtt`.
-    pub(super) fn plan(&self, scenario: &Scenario, over: CompareOver, seed: u64) -> Result<Option<LinkPlan>> {
+    pub(super) fn plan(
+        &self,
+        scenario: &Scenario,
+        cases: &[Case],
+        over: CompareOver,
+        seed: u64,
+    ) -> Result<Option<LinkPlan>> {
         let Some(values::List(rtts)) = &self.rtt else { return Ok(None) };
         ensure!(over == CompareOver::Memory, "'--rtt' replays what was recorded over memory: remove '--over loopback'");
-        let has_handshakes = !scenario.weighs() && scenario.name != "throughput";
+        let has_handshakes = !scenario.weighs() && cases.iter().all(|case| case.bulk.is_none());
         ensure!(has_handshakes, "'{}' measures no handshakes: --rtt has nothing to replay", scenario.name);
         let bandwidths: Vec<Option<u64>> =
             if self.bandwidth.is_empty() { vec![None] } else { self.bandwidth.iter().copied().map(Some).collect() };

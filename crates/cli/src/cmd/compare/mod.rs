@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         over: arguments.over,
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
-        links: arguments.link.plan(&scenario, arguments.over, arguments.seed)?,
+        links: arguments.link.plan(&scenario, &cases, arguments.over, arguments.seed)?,
         heap_counter: heap_counter.as_deref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
