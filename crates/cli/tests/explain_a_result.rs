@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use reprise_harness::{Lab, Reprise};
 use reprise_lab::{KeyKind, Resumption};
-use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide};
+use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide, LoadDocument};
 use reprise_model::{Kind, Operation, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
@@ -86,7 +86,11 @@ fn a_server_of_known_processor_time_is_above_the_floor() {
         let load = Reprise::load(nginx.address()).flags("--duration 1s -c 4 --mix full=1,ticket=1").flags(flags);
         lab.file("load.json", load.run().exits(0).json.unwrap())
     };
-    let named = load(&format!("--server-pid {}", nginx.pid()));
+    let ca = lab.ca();
+    let named = load(&format!("--server-pid {} --verify --ca {} --sni localhost", nginx.pid(), ca.display()));
+    let result: LoadDocument = serde_json::from_str(&fs::read_to_string(&named).unwrap()).unwrap();
+    let full = result.handshakes.iter().find(|it| it.kind == Kind::Full).unwrap();
+    assert_eq!(full.peer_key.as_deref(), Some("p-256"));
     let document = explained(&named, &[]);
     let server = document.server.unwrap();
     assert!(document.paths.is_empty() && server.ratio > 1.0 && server.operations_ns > 10_000.0, "{server:?}");
@@ -96,6 +100,7 @@ fn a_server_of_known_processor_time_is_above_the_floor() {
     };
     refused(&named, &["--what-if", "key=p-384"], "no critical path that could change");
     refused(&load(""), &[], "run it with --server-pid");
+    refused(&load(&format!("--server-pid {}", nginx.pid())), &[], "run it with --verify");
 }
 
 #[test]

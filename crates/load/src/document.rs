@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use reprise_engine::{CertificatePolicy, outcome_of};
 use reprise_model::document::{
-    LoadAsked, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
+    LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
 };
-use reprise_model::{ClientCpu, Kind, Phase, Protocol};
+use reprise_model::{ClientAuthentication, ClientCpu, Facts, Kind, Phase, Protocol};
 use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
@@ -62,7 +62,7 @@ impl LoadOutcome {
             latency_from_intended_ns: BTreeMap::new(),
             histograms: Vec::new(),
             bottleneck: self.bottleneck(options),
-            handshakes: self.summary.kinds.iter().filter_map(|kind| kind.first.as_ref().map(outcome_of)).collect(),
+            handshakes: self.summary.kinds.iter().filter_map(|kind| kind.first.as_ref().map(handshake)).collect(),
             warnings: Vec::new(),
             steps: Vec::new(),
             stages: self.stages(options),
@@ -183,4 +183,16 @@ pub(crate) fn latency(it: Spread) -> LoadLatency {
 
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn handshake(facts: &Facts) -> LoadHandshake {
+    let outcome = outcome_of(facts);
+    LoadHandshake {
+        tls: outcome.version,
+        kind: outcome.kind,
+        cipher: outcome.cipher,
+        group: outcome.group,
+        peer_key: outcome.peer_key,
+        client_certificate: outcome.client_authentication == ClientAuthentication::Sent,
+    }
 }

@@ -69,6 +69,9 @@ pub enum ExplainError {
     /// Of a load nothing else can be said.
     #[error("a load has no critical path, and this one has no processor time of the server: run it with --server-pid")]
     NoProcessorTime,
+    /// A load looks at certificates only where it is told to.
+    #[error("the load did not look at the server's certificate, so its key is not known: run it with --verify")]
+    UnknownKey,
     /// A load has no path that could change.
     #[error("a load has no critical path that could change: name a result of measure or trace")]
     NoPath,

@@ -1,10 +1,10 @@
 //! The handshakes of a result, as far as their path depends on them.
 
 use reprise_model::document::{Run, Target, TracedConnection};
-use reprise_model::{Kind, Phase, Verification, What};
+use reprise_model::{ClientAuthentication, Kind, Phase, Verification, What};
 
 use super::{ExplainError, ExplainPlan, Measured};
-use crate::speed::{Handshake, hash_of};
+use crate::speed::Handshake;
 
 /// A handshake of the result.
 #[derive(Clone, Debug)]
@@ -40,15 +40,12 @@ pub(super) fn seen(plan: &ExplainPlan<'_>) -> Result<Vec<Seen>, ExplainError> {
 fn of_run(run: &Run, certificates: u64) -> Option<Seen> {
     let (tls, connect) = (run.phases.get(&Phase::Tls)?, run.phases.get(&Phase::Connect)?);
     let observed = &run.observed;
+    let cipher = observed.cipher.as_deref().unwrap_or_default();
     (run.asked.kind != Kind::Early).then(|| Seen {
         handshake: Handshake {
-            version: run.asked.tls,
-            kind: run.asked.kind,
             key: observed.peer_key.clone(),
-            group: observed.group.as_deref().map(str::to_lowercase),
-            hash: hash_of(observed.cipher.as_deref().unwrap_or_default()),
-            certificates,
             mutual: observed.client_certificate_sent > 0,
+            ..Handshake::of(run.asked.tls, run.asked.kind, cipher, observed.group.as_deref(), certificates)
         },
         round_trip_ns: connect.median_ns,
         round_trips: run.round_trips,
@@ -61,8 +58,13 @@ fn of_run(run: &Run, certificates: u64) -> Option<Seen> {
 fn of_trace(traced: &TracedConnection, certificates: u64) -> Option<Seen> {
     let outcome = &traced.outcome;
     let (connect, tls) = (traced.phases.connect?, traced.phases.tls?);
+    let certificates = certificates_of(traced).unwrap_or(certificates);
     (outcome.kind != Kind::Early).then(|| Seen {
-        handshake: Handshake::of(outcome, certificates_of(traced).unwrap_or(certificates)),
+        handshake: Handshake {
+            key: outcome.peer_key.clone(),
+            mutual: outcome.client_authentication == ClientAuthentication::Sent,
+            ..Handshake::of(outcome.version, outcome.kind, &outcome.cipher, outcome.group.as_deref(), certificates)
+        },
         round_trip_ns: connect.0,
         round_trips: Some(traced.round_trips),
         median_ns: tls.0,

@@ -1,7 +1,7 @@
 //! How far a server that was measured stands above the floor.
 
-use reprise_model::Outcome;
-use reprise_model::document::{ExplainServer, LoadDocument, SpeedDocument, SpeedTcp};
+use reprise_model::Kind;
+use reprise_model::document::{ExplainServer, LoadDocument, LoadHandshake, SpeedDocument, SpeedTcp};
 
 use super::seen::Seen;
 use super::{ExplainError, ExplainPlan, Measured};
@@ -23,17 +23,24 @@ pub(super) fn counted(plan: &ExplainPlan<'_>, seen: &[Seen]) -> Result<Vec<Count
         return Err(ExplainError::NoPath);
     }
     let counted = of_load(document, plan.certificates);
-    match (counted.is_empty(), plan.result.server_cpu_ns()) {
-        (true, _) => Err(ExplainError::Nothing),
-        (_, None) => Err(ExplainError::NoProcessorTime),
-        _ => Ok(counted),
+    // Without its key the operations of a full handshake would lack the signature, which is most of them.
+    let is_unknown = |it: &Counted| it.handshake.kind == Kind::Full && it.handshake.key.is_none();
+    match plan.result.server_cpu_ns() {
+        _ if counted.is_empty() => Err(ExplainError::Nothing),
+        None => Err(ExplainError::NoProcessorTime),
+        Some(_) if counted.iter().any(is_unknown) => Err(ExplainError::UnknownKey),
+        Some(_) => Ok(counted),
     }
 }
 
 fn of_load(document: &LoadDocument, certificates: u64) -> Vec<Counted> {
-    let of = |outcome: &Outcome| Counted {
-        handshake: Handshake::of(outcome, certificates),
-        connections: document.completed.get(&outcome.kind).copied().unwrap_or_default(),
+    let of = |seen: &LoadHandshake| Counted {
+        handshake: Handshake {
+            key: seen.peer_key.clone(),
+            mutual: seen.client_certificate,
+            ..Handshake::of(seen.tls, seen.kind, &seen.cipher, seen.group.as_deref(), certificates)
+        },
+        connections: document.completed.get(&seen.kind).copied().unwrap_or_default(),
     };
     document.handshakes.iter().map(of).filter(|it| it.connections > 0).collect()
 }

@@ -1,7 +1,7 @@
 //! Which operations a handshake demands of each side, in the order of time: the protocol's, whatever the library.
 
 use reprise_model::document::CompareSide;
-use reprise_model::{ClientAuthentication, Kind, Operation, Outcome, Version};
+use reprise_model::{Kind, Operation, Version};
 
 use super::catalogue::catalogue;
 
@@ -20,11 +20,6 @@ pub(crate) struct Handshake {
     pub(crate) certificates: u64,
     /// Whether the client signs too, by a key of the same kind.
     pub(crate) mutual: bool,
-}
-
-/// The hash of a suite, by its name.
-pub(crate) fn hash_of(cipher: &str) -> &'static str {
-    if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" }
 }
 
 /// An operation of one side, and what it waits for.
@@ -58,17 +53,11 @@ const EXPANSIONS_OF_APPLICATION_DATA: u64 = 7;
 const EXPANSIONS_OF_A_BINDER: u64 = 2;
 
 impl Handshake {
-    /// What was observed of a connection.
-    pub(crate) fn of(outcome: &Outcome, certificates: u64) -> Self {
-        Self {
-            version: outcome.version,
-            kind: outcome.kind,
-            key: outcome.peer_key.clone(),
-            group: outcome.group.as_deref().map(str::to_lowercase),
-            hash: hash_of(&outcome.cipher),
-            certificates,
-            mutual: outcome.client_authentication == ClientAuthentication::Sent,
-        }
+    /// Of a suite and a group by IANA's names, without a certificate of either side.
+    pub(crate) fn of(version: Version, kind: Kind, cipher: &str, group: Option<&str>, certificates: u64) -> Self {
+        let hash = if cipher.ends_with("SHA384") { "sha-384" } else { "sha-256" };
+        let group = group.map(str::to_lowercase);
+        Self { version, kind, key: None, group, hash, certificates, mutual: false }
     }
 
     /// Whether the client encrypts the secret to the server's key (RFC 5246 §7.4.7.1).

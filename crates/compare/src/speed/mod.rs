@@ -19,6 +19,6 @@ pub use measure::{SpeedPlan, speed};
 
 pub(crate) use cell::{PrimitiveCell, tcp_connections};
 pub(crate) use floor::least_of_server;
-pub(crate) use handshake::{Handshake, Step, Work, hash_of};
+pub(crate) use handshake::{Handshake, Step, Work};
 pub(crate) use measure::tcp;
 pub(crate) use message::{PrimitiveJob, PrimitiveReady};

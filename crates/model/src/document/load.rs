@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ConditionRecord, LoadPlan, LoadStage, LoadSweep, Provenance, Target};
-use crate::{ClientCpu, Kind, Outcome, Phase};
+use crate::{ClientCpu, Kind, Phase, Version};
 
 /// What `load TARGET` prints as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub struct LoadDocument {
     pub bottleneck: Bottleneck,
     /// What connections negotiated, by kind: the first of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub handshakes: Vec<Outcome>,
+    pub handshakes: Vec<LoadHandshake>,
     /// Things the reader should know before believing the figures.
     pub warnings: Vec<String>,
     /// The search for the highest rate, where one was made; the rest of the document is of the highest that held.
@@ -105,6 +105,24 @@ pub struct LoadDocument {
     pub generators: u64,
     /// Where this comes from.
     pub provenance: Provenance,
+}
+
+/// What a connection of a load negotiated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadHandshake {
+    /// The version.
+    pub tls: Version,
+    /// The kind.
+    pub kind: Kind,
+    /// The suite.
+    pub cipher: String,
+    /// The group; null where there was no key exchange with one.
+    pub group: Option<String>,
+    /// The key of the server's certificate; null where it sent none, and where certificates were not looked at, as without `--verify`.
+    pub peer_key: Option<String>,
+    /// Whether the client sent a certificate.
+    pub client_certificate: bool,
 }
 
 impl LoadDocument {

@@ -54,8 +54,8 @@ pub use layers::{
     LayersRow, LayersSkipped,
 };
 pub use load::{
-    Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, LoadStepTarget,
-    LoadWindow, Verdict,
+    Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadStep,
+    LoadStepTarget, LoadWindow, Verdict,
 };
 pub use load_stage::LoadStage;
 pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
