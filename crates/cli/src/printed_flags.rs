@@ -26,7 +26,7 @@ const SESSIONS: &[&str] = &["measure", "trace"];
 const PRINTED_BY: &[(&str, &[&str])] = &[
     ("connection/src/target.rs", CONNECTING),
     ("compare/src/layers/", &["layers"]),
-    ("compare/src/critical_path/", &["measure", "load"]),
+    ("compare/src/critical_path/", &["load"]),
     ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
     ("cli/src/ending.rs", &["measure"]),

@@ -17,8 +17,8 @@ use crate::outputs::{Output, OutputArgs, print_page};
 /// Explain a cause: what happens, how it shows, how to fix it; or a result: where its time goes, and what a change would bring.
 ///
 /// Of a result of measure or trace, each operation of both sides is measured on this machine and laid out in the order of time: what
-/// lies on the critical path, and what none of it explains. Of a result of measure with --server-pid, or of load with --verify too, how far the server stands above
-/// the floor: the least that its handshakes can cost here.
+/// lies on the critical path, and what none of it explains. Of a result of measure with --server-pid, or of load with --server-pid and
+/// --verify, how far the server stands above the floor: the least that its handshakes can cost here.
 #[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExplainArgs {
