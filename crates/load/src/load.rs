@@ -159,6 +159,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::park_timeout(TOLD_EVERY.min(stage_cpu.next().saturating_sub(epoch.elapsed())));
             stage_cpu.read(epoch.elapsed());
+            state.give_up_where_nobody_serves(epoch.elapsed());
             if until_drain.is_none() && state.draining.load(Ordering::Relaxed) == running.len() {
                 until_drain = Some(account.used(epoch.elapsed()));
             }

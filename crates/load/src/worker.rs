@@ -1,7 +1,7 @@
 //! One thread: an event loop over its connections.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// After a failure, a closed loop waits before it tries again: doubling, up to the second.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(100)];
 
+/// A target that nobody serves is given up after this time: a server that starts has it to begin.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// Bytes that are read at once: the longest record, and what may come before it.
 const BUFFER: usize = 32 * 1024;
 
@@ -45,6 +48,9 @@ pub(crate) struct RunState<'a> {
     stop: &'a (dyn Fn() -> bool + Sync),
     pub(crate) completed: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Of those that failed, those of which nobody took the connection, or who took it does not speak TLS.
+    unserved: AtomicU64,
+    gave_up: AtomicBool,
     pub(crate) latencies: Latencies,
     /// Threads that have begun their last connection.
     pub(crate) draining: AtomicUsize,
@@ -79,9 +85,30 @@ pub(crate) struct Worker<'a> {
 impl<'a> RunState<'a> {
     /// Watched by this thread.
     pub(crate) fn new(stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        let (completed, failed, draining) = (AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0));
-        let latencies = Latencies::default();
-        Self { stop, completed, failed, latencies, draining, watching: thread::current() }
+        Self {
+            stop,
+            completed: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            unserved: AtomicU64::new(0),
+            gave_up: AtomicBool::new(false),
+            latencies: Latencies::default(),
+            draining: AtomicUsize::new(0),
+            watching: thread::current(),
+        }
+    }
+
+    /// Whether all threads are to end early.
+    fn stops(&self) -> bool {
+        self.gave_up.load(Ordering::Relaxed) || (self.stop)()
+    }
+
+    /// Gives up a target that no connection has reached in this time: more of them would tell nothing else.
+    pub(crate) fn give_up_where_nobody_serves(&self, elapsed: Duration) {
+        let [completed, failed, unserved] =
+            [&self.completed, &self.failed, &self.unserved].map(|count| count.load(Ordering::Relaxed));
+        if elapsed >= PATIENCE && completed == 0 && failed > 0 && unserved == failed {
+            self.gave_up.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -151,7 +178,7 @@ impl<'a> Worker<'a> {
                     self.begin_due(now);
                 }
             }
-            if drain_from.is_some() && stopped_at.is_none() && (self.state.stop)() {
+            if drain_from.is_some() && stopped_at.is_none() && self.state.stops() {
                 stopped_at = Some(now);
             }
             self.expire(now);
@@ -198,7 +225,7 @@ impl<'a> Worker<'a> {
             LoadEnd::After(duration) => now >= Nanos::from(self.options.warmup + duration),
             LoadEnd::Count(_) => self.left == Some(0),
         };
-        by_time || (self.state.stop)()
+        by_time || self.state.stops()
     }
 
     /// When what still runs is cut off. Where a count ends the load, those that run are part of it.
@@ -325,6 +352,8 @@ impl<'a> Worker<'a> {
         if let Some((_, intended)) = connection {
             self.summary.stages.fail(intended);
         }
+        let is_unserved = matches!(fault.name, FaultName::ConnectionRefused | FaultName::NotTls);
+        self.state.unserved.fetch_add(u64::from(is_unserved), Ordering::Relaxed);
         self.state.failed.fetch_add(1, Ordering::Relaxed);
         let pause = PAUSES[0].saturating_mul(1 << self.failures_in_a_row.min(10)).min(PAUSES[1]);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
@@ -364,7 +393,7 @@ impl<'a> Worker<'a> {
             return;
         }
         let end = Nanos::from(self.options.warmup + duration).min(now);
-        if (self.state.stop)() {
+        if self.state.stops() {
             // Somebody has seen enough: nothing begins, and what would have is not missed.
             if !self.free.is_empty() {
                 return;
@@ -384,7 +413,7 @@ impl<'a> Worker<'a> {
 
     fn cut_off(&mut self) {
         // Who had all the time that it may take is the target's failure, and not the reader's who stopped it.
-        self.summary.failed_since += if (self.state.stop)() { 0 } else { self.running() as u64 };
+        self.summary.failed_since += if self.state.stops() { 0 } else { self.running() as u64 };
         for place in 0..self.connections.len() {
             if self.deadlines.contains(place) {
                 self.fail(place, &Fault::new(FaultName::CutOff));

@@ -9,7 +9,7 @@ use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_model::{Failure, FailureClass, FaultName, Version};
 use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
 
-pub use names::name;
+pub use names::{about_name, name};
 
 use crate::{clear_text, response_words};
 

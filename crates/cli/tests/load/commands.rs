@@ -132,6 +132,16 @@ fn a_server_that_completes_nothing_is_exit_status_3() {
 }
 
 #[test]
+fn a_port_that_nobody_serves_is_given_up() {
+    let given_up = |address| Reprise::load(address).flags("--duration 10m -c 4").run().exits(3);
+    let plain = MisbehavingServer::plain_http().unwrap();
+    given_up(plain.address()).says(&["failed with not_tls (the peer does not speak TLS)", "--starttls"]);
+    let closed = plain.address();
+    drop(plain);
+    given_up(closed).says(&["failed with connection_refused (the connection was refused)", "check the port"]);
+}
+
+#[test]
 fn the_group_that_a_server_wants_is_named() {
     let server = Lab::new().server_with(|config| config.groups = vec![reprise_lab::NamedGroup::secp384r1]);
     let load = |flags| Reprise::load(server.address()).count(9).flags(flags).run().exits(0);

@@ -21,8 +21,10 @@ the session's own connection. It is a note.",
 Offer a session with another list of protocols:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1 -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1 \\
+  -sess_out session.pem > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Nothing where the session resumes all the same; early data, and so a round trip, where it was to be sent.",
     advice: "Let all connections that share sessions offer the same protocols:",

@@ -22,9 +22,11 @@ Tickets that carry the session are not affected; TLS 1.3 tickets of a stateful s
 Save a session, make many others, and offer it:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /dev/null > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem \\
+  < /dev/null > /dev/null 2>&1
 for i in $(seq 200); do openssl s_client -connect HOST:443 -tls1_2 < /dev/null > /dev/null 2>&1; done
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Under load, when handshakes cost most, resumption stops working.",
     advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",

@@ -26,8 +26,10 @@ client resumes.",
 `s_client` that does not wait saves nothing where the tickets are still on their way; with a wait it does:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem < /dev/null > /dev/null 2>&1; ls -l early.pem
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out late.pem > /dev/null 2>&1; ls -l late.pem
+openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem \\
+  < /dev/null > /dev/null 2>&1; ls -l early.pem
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 \\
+  -sess_out late.pem > /dev/null 2>&1; ls -l late.pem
 ```",
     costs: "Every connection is a full handshake, though both sides support resumption.",
     advice: "Read until the response is complete, or at least once, before closing, since under TLS 1.3 the tickets follow the handshake, before the first response:",

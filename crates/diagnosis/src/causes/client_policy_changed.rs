@@ -20,7 +20,8 @@ refusal of old sessions (`restart-lost-keys`). New sessions are accepted, so tha
 Compare the server's configuration with what it was when the session was made, and offer a fresh session:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client after each such change.",
     advice: "Nothing needs to be fixed: a refusal is right. Change such rules seldom, and not from node to node.",

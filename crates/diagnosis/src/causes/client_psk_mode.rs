@@ -33,8 +33,10 @@ psk_key_exchange_modes.",
 `s_client` offers psk_dhe_ke, and psk_ke as well with this flag; `Server Temp Key` is missing where psk_ke was used:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused|Server Temp)'
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex \\
+  -sess_out session.pem > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused|Server Temp)'
 ```",
     costs: "Every TLS 1.3 connection is a full handshake.",
     advice: "Let client and server have psk_dhe_ke in common, which the others take. A server may allow psk_ke where a device cannot afford the key exchange, at the price of forward secrecy:",

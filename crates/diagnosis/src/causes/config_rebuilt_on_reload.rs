@@ -25,7 +25,8 @@ Save a session, reload the server, offer it:
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
 # reload the server here
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client at each reload, all at once.",
     advice: "Keep ticket keys outside of what is rebuilt:",

@@ -21,7 +21,8 @@ Early data was sent, a HelloRetryRequest came, and the early data was rejected. 
 See which group the server takes without asking again:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 -groups X25519 -msg < /dev/null 2> /dev/null | grep -cE '<<<.*ServerHello'
+openssl s_client -connect HOST:443 -tls1_3 -groups X25519 -msg < /dev/null 2> /dev/null \\
+  | grep -cE '<<<.*ServerHello'
 ```
 
 Two ServerHellos mean a HelloRetryRequest.",

@@ -15,7 +15,8 @@ built on AWS-LC or BoringSSL: look for early data in its configuration, and for 
 No ticket after a whole response:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null \\
+  | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake, and no early data is ever sent.",
     fixes: &[

@@ -23,7 +23,8 @@ Send early data with a fresh ticket:
 ```sh
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
 printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep 'Early data was'
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem \\
+  -early_data early.txt 2> /dev/null | grep 'Early data was'
 ```",
     costs: "The bytes of the request are sent twice, and no round trip is saved.",
     advice: "Let the nodes share their replay protection, or allow no early data:",

@@ -22,7 +22,8 @@ and each serves once (`single-use`). Where several processes serve, such tickets
 Look at the length of the ticket, and at what it allows:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 2> /dev/null | grep -E 'Max Early Data|session ticket:' -A3
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 2> /dev/null \\
+  | grep -E 'Max Early Data|session ticket:' -A3
 ```",
     costs: "Resumption is lost between processes and nodes, and each session takes memory in the cache.",
     advice: "Keep a replay store of one's own and let tickets be stateless again, or switch early data off:",

@@ -20,7 +20,8 @@ Where nothing is answered at all, it may be the service, and is said as possible
 Send a request early and wait:
 
 ```sh
-(sleep 3) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep '^HTTP/'
+(sleep 3) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem \\
+  -early_data early.txt 2> /dev/null | grep '^HTTP/'
 ```",
     costs: "The client waits until its own timeout.",
     advice: "Let what stands behind TLS read early data, or allow none:",

@@ -28,7 +28,8 @@ those that die after other handshakes are `cache-too-small`.",
 Without tickets, ask several times; `New` among `Reused` says it:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "With n processes, n − 1 of n connections that offer an ID are full handshakes.",
     advice: "Share the session cache between processes and nodes, or use tickets:",

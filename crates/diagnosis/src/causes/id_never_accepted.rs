@@ -25,7 +25,8 @@ they work until other connections came in between, `cache-too-small`; where only
 Without tickets, each of the five further connections must say `Reused`:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "\
 Clients without tickets (RFC 5077) make a full handshake each time. Where tickets resume, only those clients pay:

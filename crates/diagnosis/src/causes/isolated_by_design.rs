@@ -14,8 +14,10 @@ that are accepted where they must not be (`isolation-broken`). A session that is
 Offer a session of one name to another:
 
 ```sh
-openssl s_client -connect HOST:443 -servername NAME1 -tls1_3 -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -connect HOST:443 -servername NAME2 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -servername NAME1 -tls1_3 -sess_out session.pem \\
+  < /dev/null > /dev/null 2>&1
+openssl s_client -connect HOST:443 -servername NAME2 -tls1_3 -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each name.",
     advice: "Nothing needs to be fixed. A client keeps its sessions by server name.",

@@ -25,7 +25,8 @@ which finds `hidden-nodes` then, and nothing later: repeat it, or run `reprise m
 During a rotation, compare the key names that each node gives:
 
 ```sh
-openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /dev/null | grep -A1 'session ticket:'
+openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /dev/null \\
+  | grep -A1 'session ticket:'
 ```",
     costs: "Full handshakes for tickets that cross nodes during that time.",
     advice: "Publish a key to every node for decryption first, and let it encrypt only when all have it:",

@@ -21,8 +21,10 @@ split over records or TCP segments is tried by itself, and is `offer-breaks-conn
 Compare one with a post-quantum key share (OpenSSL from 3.5) and one without:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 -groups X25519MLKEM768:X25519 < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
-openssl s_client -connect HOST:443 -tls1_3 -groups X25519 < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -groups X25519MLKEM768:X25519 \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -groups X25519 < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "\
 A full handshake, or a failure, for all clients with post-quantum key exchange: current browsers among them.",

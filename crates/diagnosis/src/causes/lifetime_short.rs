@@ -29,7 +29,8 @@ Resume, wait, and resume the same session again (TLS 1.2, so that a ticket may b
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
 sleep 310
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "Each connection of a client that comes back later than that is a full handshake.",
     advice: "Where clients come back later than that, raise it:",

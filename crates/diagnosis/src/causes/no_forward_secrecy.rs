@@ -20,7 +20,8 @@ key that sealed it, can read what was recorded.",
 `s_client` offers it with this flag, and prints no group when the server takes it:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(Server Temp Key|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(Server Temp Key|Reused)'
 ```",
     costs: "No time: it saves the key exchange, at the price of secrecy.",
     advice: "Let the server insist on psk_dhe_ke, unless a device cannot afford the key exchange:",

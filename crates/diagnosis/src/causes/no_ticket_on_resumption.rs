@@ -26,7 +26,8 @@ Resume once and look for a ticket:
 
 ```sh
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -msg 2> /dev/null | grep -c NewSessionTicket
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -msg 2> /dev/null \\
+  | grep -c NewSessionTicket
 ```",
     costs: "With t tickets for each full handshake, one connection in t + 1 is full again.",
     advice: "Give a ticket on resumed connections too, or more of them for a full handshake:",

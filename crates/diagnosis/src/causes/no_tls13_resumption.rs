@@ -14,7 +14,8 @@ and look for this where the configuration switches nothing off.",
 No ticket after a whole response:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null \\
+  | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake.",
     advice: "Build the server on a library that resumes TLS 1.3, or keep connections open:",

@@ -27,14 +27,16 @@ full handshake. Tickets that are accepted sometimes are `hidden-nodes`; session 
 `s_client -reconnect` connects five times more with the session of the first connection, which must say `Reused` each time:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```
 
 Under TLS 1.3 the ticket comes after the handshake, so that a first connection must read before it saves its session:
 
 ```sh
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "\
 Every connection pays a full handshake: the server's signature, the certificates on the wire and their verification by the

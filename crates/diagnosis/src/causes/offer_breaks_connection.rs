@@ -26,8 +26,10 @@ Offer a session, and then none:
 
 ```sh
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
-openssl s_client -connect HOST:443 -tls1_3 < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
+openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2>&1 \\
+  | grep -E '^(New|Reused)|alert|:error:'
+openssl s_client -connect HOST:443 -tls1_3 \\
+  < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
 ```",
     costs: "\
 A failed connection for each client that comes back, and one more attempt where the client tries again without.",

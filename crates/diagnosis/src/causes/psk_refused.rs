@@ -24,7 +24,8 @@ it.",
 Offer it with `s_client`:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 -psk_identity IDENTITY -psk KEYHEX < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -psk_identity IDENTITY -psk KEYHEX \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "\
 A full handshake instead of one without certificates; where the server has no certificate, a failure.",

@@ -28,7 +28,8 @@ Save a session, restart the server, offer it:
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
 # restart the server here
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "\
 One full handshake for each client at each restart, all at once: the load of a rollout is the sum of them.",

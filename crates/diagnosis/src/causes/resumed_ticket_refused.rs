@@ -24,8 +24,10 @@ Resume with the ticket of a resumed connection:
 
 ```sh
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out one.pem > /dev/null 2>&1
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in one.pem -sess_out two.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in one.pem \\
+  -sess_out two.pem > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "Every second connection of a client is a full handshake, or more.",
     advice: "Let the server keep, or be able to decrypt, what it gives on resumption:",

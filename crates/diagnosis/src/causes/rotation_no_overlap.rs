@@ -25,7 +25,8 @@ Save a session before and offer it after the rotation:
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
 # rotate here
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client at each rotation, all in one burst.",
     advice: "Keep the previous key for decryption as long as its tickets live:",

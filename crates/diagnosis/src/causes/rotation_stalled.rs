@@ -22,7 +22,8 @@ Run `reprise measure` on a schedule with a baseline, which says when resumption 
 Note the time of the server's last start, and look for the end of tickets:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null \\
+  | grep -c NewSessionTicket
 ```",
     costs: "From that moment on each new connection is a full handshake.",
     advice: "Restart the server or give it new keys, and let an alarm tell when no key is young enough:",

@@ -21,7 +21,8 @@ internal_error (80). An alert without a request for a certificate is `offer-brea
 The second of these connections fails:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnect < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
+openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnect \\
+  < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
 ```",
     costs: "\
 Each client that resumes fails at its second connection; those that try again without a session pay two attempts.",

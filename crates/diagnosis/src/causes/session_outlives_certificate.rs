@@ -21,7 +21,8 @@ certificate which has expired since.",
 Compare the two:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_3 < <(sleep 1) 2> /dev/null | grep -m1 'lifetime hint'
+openssl s_client -connect HOST:443 -tls1_3 < <(sleep 1) 2> /dev/null \\
+  | grep -m1 'lifetime hint'
 openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -enddate
 ```",
     costs: "No time. Clients trust what they would not trust in a full handshake.",

@@ -24,7 +24,9 @@ more than 4 kB and sessions that are never accepted say that it is possible. Whe
 Compare with and without the certificate (where the server only asks and does not insist):
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pem -cert_chain chain.pem -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pem \\
+  -cert_chain chain.pem -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "\
 Every connection of an mTLS client is a full handshake, the most expensive kind: two signatures and two chains.",

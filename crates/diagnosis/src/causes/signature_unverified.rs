@@ -20,7 +20,8 @@ The CertificateVerify or ServerKeyExchange carries a signature by a key that the
 Look at the key:
 
 ```sh
-openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -text | grep 'Public-Key'
+openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -text \\
+  | grep 'Public-Key'
 ```",
     costs: "No time: anyone in between could have answered.",
     advice: "Give the server a key of at least RSA 2048 or P-256.",

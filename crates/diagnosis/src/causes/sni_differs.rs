@@ -26,8 +26,10 @@ risk.",
 Save with a name, and offer without:
 
 ```sh
-openssl s_client -connect HOST:443 -servername HOST -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -servername HOST -tls1_2 -sess_out session.pem \\
+  < /dev/null > /dev/null 2>&1
+openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake whenever the name changes.",
     advice: "Let a client keep its sessions by the name that it sends as SNI, and offer each to that name alone:",

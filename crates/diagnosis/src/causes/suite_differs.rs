@@ -26,8 +26,11 @@ none of its hash, which is a risk.",
 Offer the session with another hash:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_128_GCM_SHA256 -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_128_GCM_SHA256 \\
+  -sess_out session.pem > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 \\
+  -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake for clients that change their suites between connections.",
     advice: "Let a client offer the same suites in all connections to a server, and all nodes of a service choose in the same order.",

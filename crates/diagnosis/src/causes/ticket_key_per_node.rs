@@ -27,8 +27,10 @@ differ, likely where tickets name no key. Several key names behind *one* address
 Take a ticket from one address to the other; it must say `Reused`:
 
 ```sh
-openssl s_client -connect ADDRESS1:443 -servername HOST -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -connect ADDRESS2:443 -servername HOST -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect ADDRESS1:443 -servername HOST -tls1_2 -sess_out session.pem \\
+  < /dev/null > /dev/null 2>&1
+openssl s_client -connect ADDRESS2:443 -servername HOST -tls1_2 -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "With n addresses taken at random, only one connection in n resumes.",
     advice: "Give every node behind this name the same ticket keys:",

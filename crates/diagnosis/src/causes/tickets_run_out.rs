@@ -32,7 +32,8 @@ nothing beside others, begun within half a second, that did.",
 Count the tickets of one connection:
 
 ```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null \\
+  | grep -c NewSessionTicket
 ```",
     costs: "\
 Full handshakes for all connections of a burst beyond the tickets held, exactly when there are many.",

@@ -19,8 +19,10 @@ Reprise ends connections in each of these ways and compares. Self-contained tick
 End once with close_notify (`Q`) and once by a kill, and offer the session each time:
 
 ```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem \\
+  < /dev/null > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "\
 Clients on poor networks, and those that do not shut down, pay for a full handshake each time: the clients for whom it \

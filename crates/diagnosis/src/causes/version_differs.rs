@@ -22,7 +22,8 @@ Offer a TLS 1.2 session under TLS 1.3, which must say `New`:
 
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake at each change of version.",
     advice: "Let client and nodes settle on one range of versions for all connections: the newest that all of them have.",

@@ -23,8 +23,10 @@ that do not.",
 Compare the name with none at all:
 
 ```sh
-openssl s_client -connect HOST:443 -servername HOST -tls1_2 -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
-openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -servername HOST -tls1_2 -reconnect \\
+  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 2> /dev/null \\
+  | grep -E '^(New|Reused)'
 ```",
     costs: "What the full handshakes of that name cost.",
     advice: "Set session cache, timeout and tickets once for the whole listener:",

@@ -31,12 +31,12 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     }
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
-    let headline = match document.targets.as_slice() {
+    let title = match document.targets.as_slice() {
         _ if let Some(fleet) = &document.fleet => format!("Diagnosis of {} nodes together", fleet.nodes.len()),
         [target] => format!("Diagnosis of {}", target.target),
         targets => format!("Diagnosis of {} targets", targets.len()),
     };
-    Page { headline: Some(headline), ..Page::new("diagnose", "diagnose", blocks) }
+    Page::new("diagnose", title, blocks)
 }
 
 /// One row for each target, one that was not reached included.

@@ -255,29 +255,33 @@ fn known_words(of: Subject<'_>) -> String {
     let kinds = format!("a kind ({}, resumed)", Kind::ALL.map(|kind| kind.name()).join(", "));
     let phases = format!("a phase ({})", Phase::ALL.map(Phase::name).join(", "));
     let findings = format!(
-        "after findings a severity ({}), a confidence ({}) or the name of a finding, 'findings.not-offered'",
+        "after findings a severity ({}), a confidence ({})\n  or the name of a finding, 'findings.not-offered'",
         Severity::ALL.map(Severity::name).join(", "),
         Confidence::ALL.map(Confidence::name).join(", "),
     );
+    // Each on a line of its own: there are many.
     match of {
         Subject::Measurement => {
-            format!("a version (1.2, 1.3), {kinds}, {phases} or a figure ({quantities}, low, high); {findings}")
+            format!("a version (1.2, 1.3),\n  {kinds},\n  {phases}\n  or a figure ({quantities}, low, high);\n  {findings}")
         }
         Subject::Diagnosis => {
             let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
             format!(
-                "a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}; after isolation a verdict ({verdicts}); fleet.shared"
+                "a version (1.2, 1.3),\n  {kinds}\n  or a figure ({quantities});\n  {findings};\n  after isolation a verdict \
+                 ({verdicts}); fleet.shared"
             )
         }
-        Subject::Load => format!("{kinds}, latency or {phases}, or a figure ({quantities}); after status '200' or '5xx'"),
+        Subject::Load => {
+            format!("{kinds},\n  latency or {phases},\n  or a figure ({quantities});\n  after status '200' or '5xx'")
+        }
         Subject::Comparison { stacks, cases } => {
             let of = |name: fn(&CompareCase) -> &str| {
                 let names: std::collections::BTreeSet<&str> = cases.iter().map(name).collect();
                 names.into_iter().collect::<Vec<_>>().join(", ")
             };
             format!(
-                "a side or clock ({}), a stack ({}), a version (1.2, 1.3), {kinds}, a key ({}), a group ({}), mutual, or a figure \
-                 ({quantities}, low, high)",
+                "a side or clock ({}),\n  a stack ({}),\n  a version (1.2, 1.3),\n  {kinds},\n  a key ({}),\n  a group ({}), mutual,\n  \
+                 or a figure ({quantities}, low, high)",
                 CompareSide::ALL.map(CompareSide::name).join(", "),
                 stacks.join(", "),
                 of(|case| &case.key),

@@ -12,6 +12,11 @@ pub fn name(fault: FaultName) -> String {
     }
 }
 
+/// What a name in a document's counts means, and what to do; `None` for an alert's.
+pub fn about_name(name: &str) -> Option<(&'static str, &'static str)> {
+    FaultName::NAMED.iter().find(|fault| fault.fixed() == Some(name)).map(|fault| about(*fault))
+}
+
 /// What it means.
 pub(super) fn meaning(fault: FaultName) -> &'static str {
     about(fault).0

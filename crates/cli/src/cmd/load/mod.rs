@@ -15,7 +15,7 @@ use reprise_model::document::{LoadDocument, Target as TargetRecord};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
-use reprise_results::fault::FaultContext;
+use reprise_results::fault::{FaultContext, about_name};
 use reprise_results::{fewer_connections, word_load};
 
 use self::live::Live;
@@ -108,10 +108,6 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
 /// A target of which nothing completed cannot be loaded, and one that is gone at the end has died; one that answers has
 /// answered, whatever failed beside.
 fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
-    let failed = |class, name: &str, message| {
-        let hint = Some("`reprise measure` shows more about a single connection to this target".to_owned());
-        Ending::Failed(Failure { class, name: name.to_owned(), message, hint, local_port: None })
-    };
     if document.interrupted {
         return Ending::Interrupted;
     }
@@ -120,13 +116,22 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
         *errors.entry(name.clone()).or_default() += count;
     }
     let most = errors.iter().max_by_key(|(_, count)| **count);
+    let about = most.and_then(|(name, _)| about_name(name));
     let why = most.map_or_else(
         || "none was started".to_owned(),
-        |(name, count)| match document.error_reasons.get(name) {
-            None => format!("{count} failed with {name}"),
-            Some(reason) => format!("{count} failed with {name} ({reason})"),
+        |(name, count)| {
+            let reason = document.error_reasons.get(name).map(String::as_str).or(about.map(|(meaning, _)| meaning));
+            format!("{count} failed with {name}{}", reason.map(|reason| format!(" ({reason})")).unwrap_or_default())
         },
     );
+    let failed = |class, name: &str, message| {
+        let measure = "`reprise measure` shows more about a single connection to this target";
+        let hint = match about {
+            Some((_, next_step)) if !next_step.is_empty() => format!("{next_step}; {measure}"),
+            _ => measure.to_owned(),
+        };
+        Ending::Failed(Failure { class, name: name.to_owned(), message, hint: Some(hint), local_port: None })
+    };
     if document.has_any() {
         if target_is_gone {
             return failed(FailureClass::Connect, "target_died", format!("the target stopped responding under load: {why}"));
