@@ -14,8 +14,7 @@ test:
 
 # format and clippy, warnings denied
 lint:
-    cargo fmt --all --check
-    rustfmt --edition 2024 --check crates/diagnosis/src/causes/*.rs
+    git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # no crate imports its own or a higher floor
@@ -132,7 +131,7 @@ image profile="dist": (static profile)
 
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
 # session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
-# a real nginx that loses its sessions under load, beside the plan; every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
+# a real nginx that loses its sessions under load, beside the plan; one more of each kind that a list registers; every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
     cargo run --release --locked -p xtask -- judge --worlds 10013
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
@@ -141,6 +140,7 @@ full: && (soak "20")
     cargo bench --locked -p reprise-session-benches --bench session_instructions
     REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise
     REPRISE_STARTS=1000 cargo test --locked -p reprise-session-tests --features openssl --test openssl
+    cargo test --locked -p xtask --test one_file_and_one_line -- --ignored
     cargo xtask package
     cargo xtask firmware --twice
     cargo xtask stacks --system

@@ -22,7 +22,8 @@ use zeroize::Zeroizing;
 use crate::key_log;
 use crate::notice::notice;
 use crate::values::{
-    List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name, parse_wait,
+    List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name,
+    parse_wait, starttls,
 };
 
 /// The variable that the passphrase of `--key` is taken from.
@@ -86,10 +87,9 @@ pub(crate) struct ConnectionArgs {
     /// Use only IPv6 addresses, of the target or of its proxy
     #[arg(short = '6', long, help_heading = "Network")]
     ipv6: bool,
-    /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
-    /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
-    /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
-    #[arg(long, value_name = "PROTOCOL", help_heading = "Network")]
+    /// Use STARTTLS, by the protocol names of openssl s_client. After the handshake a harmless command is sent: EHLO, NOOP, CAPA,
+    /// an empty search, a login that fails, a stream
+    #[arg(long, value_name = "PROTOCOL", value_parser = starttls(), help_heading = "Network")]
     pub(crate) starttls: Option<StartTls>,
     /// Connect through this proxy, as with curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved here) or
     /// socks5h://… (by the proxy); the default port is 1080. With --resolve, the proxy connects to that address. Environment

@@ -72,7 +72,7 @@ const OTHERS: &[&str] = &[
     "compare/src/callgrind.rs",
     "board/src/image.rs",
     "cli/src/args.rs",
-    "cli/src/cmd/compare/install.rs",
+    "cli/src/cmd/stacks/install.rs",
     "cli/src/command_line_page.rs",
     "cli/src/help.rs",
     "cli/src/printed_flags.rs",

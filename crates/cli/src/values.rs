@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use reprise_connection::prologue::StartTls;
 use reprise_session::key_file::KeyPeriod;
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -28,6 +29,14 @@ where
 /// A name for [`one_of`], with what the help says of it.
 pub(crate) fn explained(name: &'static str, help: &'static str) -> PossibleValue {
     PossibleValue::new(name).help(help)
+}
+
+/// A protocol that begins in the clear.
+pub(crate) fn starttls() -> impl TypedValueParser<Value = StartTls> {
+    one_of(StartTls::ALL.map(|protocol| {
+        let port = format!("Port {} by default", protocol.default_port());
+        (PossibleValue::new(protocol.name()).help(port), protocol)
+    }))
 }
 
 /// Connections per second.

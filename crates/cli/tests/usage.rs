@@ -171,7 +171,7 @@ fn flags_of_a_psk_that_make_no_sense() {
 #[test]
 fn flags_of_the_route_that_make_no_sense() {
     assert_refused(&[
-        ("measure NOWHERE --starttls gopher", &["unknown STARTTLS protocol 'gopher'", "smtp, imap"]),
+        ("measure NOWHERE --starttls gopher", &["invalid value 'gopher' for '--starttls <PROTOCOL>'", "smtp, imap"]),
         ("measure NOWHERE --starttls smtp --path /x", &["sends no HTTP request"]),
         ("measure NOWHERE --starttls smtp --connections keepalive", &["cannot be used with --starttls smtp"]),
         ("measure --starttls smtp", &["need a target"]),

@@ -1,15 +1,4 @@
-//! What is compared: a scenario is a list of handshakes, which flags narrow. Each is a file below and a place in
-//! [`Scenario::ALL`].
-
-mod full;
-mod memory;
-mod mutual;
-mod post_quantum;
-mod pregenerate;
-mod psk;
-mod resumption;
-mod stacks;
-mod throughput;
+//! What is compared: a scenario is a list of handshakes, which flags narrow. Each is a file below and a line in the list.
 
 use reprise_model::document::CompareDocument;
 use reprise_model::{Kind, Version};
@@ -38,6 +27,31 @@ pub struct Scenario {
     pub(crate) concludes: fn(&CompareDocument) -> Vec<String>,
 }
 
+/// Declares the module of each scenario and lists the scenarios.
+macro_rules! scenarios {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+
+        impl Scenario {
+            /// Every scenario.
+            pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$($name::SCENARIO),*];
+        }
+    };
+}
+
+// In the order of the help.
+scenarios! {
+    resumption,
+    full,
+    mutual,
+    psk,
+    post_quantum,
+    pregenerate,
+    throughput,
+    memory,
+    stacks,
+}
+
 const BOTH: &[Version] = &[Version::Tls12, Version::Tls13];
 
 /// What flags leave of a scenario; an empty list leaves all of it.
@@ -56,22 +70,9 @@ pub struct Selection {
 }
 
 impl Scenario {
-    /// Every scenario.
-    pub const ALL: [Self; 9] = [
-        resumption::RESUMPTION,
-        full::FULL,
-        mutual::MUTUAL,
-        psk::PSK,
-        post_quantum::POST_QUANTUM,
-        pregenerate::PREGENERATE,
-        throughput::THROUGHPUT,
-        memory::MEMORY,
-        stacks::STACKS,
-    ];
-
     /// Whether memory is measured in place of time.
     pub fn weighs(&self) -> bool {
-        self.name == memory::MEMORY.name
+        self.name == memory::SCENARIO.name
     }
 
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn flags_narrow_a_scenario_and_never_widen_it() {
-        let all = full::FULL.cases(&Selection::default());
+        let all = full::SCENARIO.cases(&Selection::default());
         assert!(all.iter().any(|case| case.group() == NamedGroup::X25519MLKEM768 && case.version == Version::Tls13));
         let one = Selection {
             versions: vec![Version::Tls13],
@@ -128,16 +129,16 @@ mod tests {
             groups: vec![NamedGroup::X25519],
             ..Selection::default()
         };
-        assert_eq!(full::FULL.cases(&one).len(), 1);
+        assert_eq!(full::SCENARIO.cases(&one).len(), 1);
         let none = Selection { suites: vec![CipherSuite::TLS_AES_128_GCM_SHA256], ..one.clone() };
-        assert_eq!(full::FULL.cases(&none).len(), 1);
+        assert_eq!(full::SCENARIO.cases(&none).len(), 1);
         let other = Selection { suites: vec![CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256], ..one };
-        assert!(full::FULL.cases(&other).is_empty(), "a suite of TLS 1.2 under 1.3");
+        assert!(full::SCENARIO.cases(&other).is_empty(), "a suite of TLS 1.2 under 1.3");
     }
 
     #[test]
     fn a_certificates_key_leaves_the_psk_to_compare_with() {
-        let of = |keys, groups| psk::PSK.cases(&Selection { keys, groups, ..Selection::default() });
+        let of = |keys, groups| psk::SCENARIO.cases(&Selection { keys, groups, ..Selection::default() });
         let cases = of(vec![Key::P256], vec![NamedGroup::SECP256R1]);
         let count = |is: fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count();
         assert_eq!(count(|case| case.kind == Kind::Full), 2);

@@ -1,9 +1,9 @@
-//! The formats of documents. A format is a file that says what it is called and what it writes, and a line in [`FORMATS`].
+//! What a format of documents says of itself.
 
 use std::io;
 
+use crate::FORMATS;
 use crate::document::Report;
-use crate::{csv, har, html, json, junit, markdown, sarif};
 
 /// A format of documents.
 #[derive(Debug)]
@@ -16,10 +16,6 @@ pub struct Format {
     pub schemas: &'static [&'static str],
     pub(crate) write: fn(&Report<'_>, &mut Vec<u8>) -> io::Result<()>,
 }
-
-/// All formats, in the order in which help shows their flags.
-pub static FORMATS: [&Format; 7] =
-    [&json::FORMAT, &csv::FORMAT, &markdown::FORMAT, &html::FORMAT, &har::FORMAT, &sarif::FORMAT, &junit::FORMAT];
 
 impl Format {
     /// Whether documents of this schema can be written in it.

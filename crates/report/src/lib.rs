@@ -10,16 +10,30 @@
 //! assert!(page.contains(cause.title));
 //! ```
 
-pub mod csv;
-pub mod har;
-pub mod html;
-pub mod json;
-pub mod junit;
+/// Declares the module of each format of documents and lists the formats.
+macro_rules! formats {
+    ($($name:ident,)*) => {
+        $(pub mod $name;)*
+
+        /// All formats of documents.
+        pub static FORMATS: [&Format; [$(stringify!($name)),*].len()] = [$(&$name::FORMAT),*];
+    };
+}
+
+// In the order in which help shows their flags.
+formats! {
+    json,
+    csv,
+    markdown,
+    html,
+    har,
+    sarif,
+    junit,
+}
+
 pub mod line;
-pub mod markdown;
 pub mod openmetrics;
 pub mod pcapng;
-pub mod sarif;
 pub mod terminal;
 
 mod chart;
@@ -30,4 +44,4 @@ mod page;
 mod table;
 
 pub use document::{Document, Report, SCHEMAS, Shown};
-pub use format::{FORMATS, Format};
+pub use format::Format;

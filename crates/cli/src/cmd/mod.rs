@@ -1,22 +1,4 @@
-//! The commands: for each a file or a folder here, and an entry in the list.
-
-mod board;
-#[cfg(target_os = "linux")]
-mod compare;
-mod completions;
-mod diagnose;
-mod explain;
-#[cfg(target_os = "linux")]
-mod layers;
-#[cfg(target_os = "linux")]
-mod load;
-mod man;
-mod measure;
-mod report;
-mod session_keys;
-#[cfg(target_os = "linux")]
-mod speed;
-mod trace;
+//! The commands: for each a file or a folder here, and a line in the list.
 
 use clap::{ArgMatches, Args, Command};
 use reprise_probe::Interrupt;
@@ -31,45 +13,56 @@ pub(crate) struct Entry {
     run: Box<Run>,
 }
 
-/// Every command, in the order of the help.
-pub(crate) fn list() -> Vec<Entry> {
-    Vec::from([
-        entry("measure", measure::run),
-        entry("trace", trace::run),
-        entry("diagnose", diagnose::run),
-        entry("explain", explain::run),
+/// The hidden command by which `compare`, `layers`, `speed`, `stacks` and `explain` run a TLS library in a child process.
+pub(crate) const CHILD: &str = "stack-child";
+
+/// Declares the module of each command and lists the commands.
+macro_rules! commands {
+    ($($name:tt is $module:ident on $system:ident,)+) => {
+        $(commands! { mod $module on $system })+
+
+        /// Every command, in the order of the help.
+        pub(crate) fn list() -> Vec<Entry> {
+            Vec::from([$(commands! { entry $name is $module on $system }),+])
+        }
+    };
+    (mod $module:ident on all) => {
+        mod $module;
+    };
+    (mod $module:ident on linux) => {
         #[cfg(target_os = "linux")]
-        entry("load", load::run),
+        mod $module;
+    };
+    (entry $name:tt is $module:ident on all) => {
+        entry($name, $module::run)
+    };
+    (entry $name:tt is $module:ident on linux) => {{
+        #[cfg(target_os = "linux")]
+        let entry = entry($name, $module::run);
         #[cfg(not(target_os = "linux"))]
-        only_on_linux("load"),
-        entry("board", board::run),
-        #[cfg(target_os = "linux")]
-        entry("compare", compare::run),
-        #[cfg(not(target_os = "linux"))]
-        only_on_linux("compare"),
-        #[cfg(target_os = "linux")]
-        entry("layers", layers::run),
-        #[cfg(not(target_os = "linux"))]
-        only_on_linux("layers"),
-        #[cfg(target_os = "linux")]
-        entry("speed", speed::run),
-        #[cfg(not(target_os = "linux"))]
-        only_on_linux("speed"),
-        #[cfg(target_os = "linux")]
-        entry("stacks", compare::run_stacks),
-        #[cfg(not(target_os = "linux"))]
-        only_on_linux("stacks"),
-        #[cfg(target_os = "linux")]
-        entry(CHILD, compare::run_child),
-        entry("session-keys", session_keys::run),
-        entry("report", report::run),
-        entry("completions", completions::run),
-        entry("man", man::run),
-    ])
+        let entry = only_on_linux($name);
+        entry
+    }};
 }
 
-/// The hidden command by which `compare`, `layers`, `speed` and `explain` run a stack in a child process.
-pub(crate) const CHILD: &str = "stack-child";
+// In the order of the help.
+commands! {
+    "measure" is measure on all,
+    "trace" is trace on all,
+    "diagnose" is diagnose on all,
+    "explain" is explain on all,
+    "load" is load on linux,
+    "board" is board on all,
+    "compare" is compare on linux,
+    "layers" is layers on linux,
+    "speed" is speed on linux,
+    "stacks" is stacks on linux,
+    CHILD is stack_child on linux,
+    "session-keys" is session_keys on all,
+    "report" is report on all,
+    "completions" is completions on all,
+    "man" is man on all,
+}
 
 /// Runs the command that `matches` names.
 pub(crate) fn run(matches: &ArgMatches, interrupt: &Interrupt) -> anyhow::Result<Ending> {

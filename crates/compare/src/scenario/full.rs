@@ -9,7 +9,7 @@ use crate::case::Key;
 use crate::comparable::handshakes;
 use crate::conclusion::{cheapest_servers, costs_of};
 
-pub(super) const FULL: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "full",
     help: "Full handshakes: TLS 1.2 against 1.3, by key and group",
     versions: BOTH,

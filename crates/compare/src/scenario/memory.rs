@@ -7,7 +7,7 @@ use reprise_wire::NamedGroup;
 use super::{BOTH, Scenario};
 use crate::case::{Case, Key};
 
-pub(super) const MEMORY: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "memory",
     help: "Memory of a connection and of a context, of each side",
     versions: BOTH,

@@ -9,7 +9,7 @@ use crate::case::Key;
 use crate::comparable::handshakes;
 use crate::conclusion::{by, costs_of, saved_by};
 
-pub(super) const MUTUAL: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "mutual",
     help: "The same with client certificates, full and resumed",
     versions: BOTH,

@@ -8,7 +8,7 @@ use super::Scenario;
 use crate::case::{Case, Key};
 use crate::conclusion::{costs_of, instead_of_full};
 
-pub(super) const POST_QUANTUM: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "post-quantum",
     help: "ML-KEM and ML-DSA against elliptic curves: CPU time, bytes, round trips; full, retried, resumed",
     versions: &[Version::Tls13],
@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn what_is_compared_differs_in_one_thing() {
-        let cases = POST_QUANTUM.cases(&Selection::default());
+        let cases = SCENARIO.cases(&Selection::default());
         let pairs = || cases.iter().flat_map(|from| cases.iter().map(move |to| (from, to)));
-        let compared: Vec<_> = pairs().filter(|(from, to)| (POST_QUANTUM.compares)(from, to)).collect();
+        let compared: Vec<_> = pairs().filter(|(from, to)| (SCENARIO.compares)(from, to)).collect();
         for (from, to) in &compared {
             let differences = [from.kind != to.kind, from.group != to.group, from.key != to.key, from.retried != to.retried];
             assert_eq!(differences.into_iter().filter(|differs| *differs).count(), 1, "{from} with {to}");

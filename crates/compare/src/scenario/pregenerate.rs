@@ -8,7 +8,7 @@ use super::{BOTH, Scenario};
 use crate::case::{Case, Key};
 use crate::conclusion::{costs_of, saves};
 
-pub(super) const PREGENERATE: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "pregenerate",
     help: "Work ahead: the server's key pair made ahead or reused; chains of 1 to 3 certificates, stored, cached",
     versions: BOTH,

@@ -9,7 +9,7 @@ use crate::case::{Case, Key, NO_GROUP};
 use crate::comparable::handshakes;
 use crate::conclusion::instead_of_full;
 
-pub(super) const PSK: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "psk",
     help: "External PSKs against certificates: with DHE, with ECDHE, without a key exchange",
     versions: BOTH,

@@ -9,7 +9,7 @@ use crate::case::{Case, Key};
 use crate::comparable::handshakes;
 use crate::conclusion::{by, saved_by};
 
-pub(super) const RESUMPTION: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "resumption",
     help: "What resuming saves: session IDs, tickets and PSKs against full handshakes",
     versions: BOTH,

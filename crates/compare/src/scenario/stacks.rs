@@ -8,7 +8,7 @@ use crate::case::Key;
 use crate::comparable::handshakes;
 use crate::conclusion::cheapest_servers;
 
-pub(super) const STACKS: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "stacks",
     help: "RSA against elliptic curves, full and resumed",
     versions: &[Version::Tls12],

@@ -9,7 +9,7 @@ use crate::bulk::{Bulk, LARGEST_RECORD};
 use crate::case::{Case, Key};
 use crate::conclusion::times_as_much;
 
-pub(super) const THROUGHPUT: Scenario = Scenario {
+pub(super) const SCENARIO: Scenario = Scenario {
     name: "throughput",
     help: "Bulk data: what records cost, by suite, size and direction, with AES instructions and without",
     versions: BOTH,

@@ -29,8 +29,16 @@ openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pe
     costs: "Nothing where the session resumes all the same; early data, and so a round trip, where it was to be sent.",
     advice: "Let all connections that share sessions offer the same protocols:",
     fixes: &[
-        client_fix("OpenSSL API", "SSL_CTX_set_alpn_protos(ctx, protocols, length);", "on the SSL_CTX, for all its connections"),
-        client_fix("Python ssl", "context.set_alpn_protocols([\"h2\", \"http/1.1\"])", "on the SSLContext, for all its connections"),
+        client_fix(
+            "OpenSSL API",
+            "SSL_CTX_set_alpn_protos(ctx, protocols, length);",
+            "on the SSL_CTX, for all its connections",
+        ),
+        client_fix(
+            "Python ssl",
+            "context.set_alpn_protocols([\"h2\", \"http/1.1\"])",
+            "on the SSLContext, for all its connections",
+        ),
         client_fix("Go", "config.NextProtos = []string{\"h2\", \"http/1.1\"}", "a ClientSessionCache for each list"),
         client_fix("rustls", "", "the same alpn_protocols in all ClientConfigs that share a Resumption store"),
     ],

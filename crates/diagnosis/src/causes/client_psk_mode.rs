@@ -46,7 +46,11 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
         fix("OpenSSL API", "", "SSL_OP_ALLOW_NO_DHE_KEX among the options of the SSL_CTX; it takes psk_dhe_ke in any case"),
         fix("GnuTLS", "", "+PSK in its priority string"),
         fix("Node", "", "SSL_OP_ALLOW_NO_DHE_KEX among its secureOptions"),
-        client_fix("OpenSSL API", "", "nothing to set: it always offers psk_dhe_ke, and psk_ke beside it with SSL_OP_ALLOW_NO_DHE_KEX"),
+        client_fix(
+            "OpenSSL API",
+            "",
+            "nothing to set: it always offers psk_dhe_ke, and psk_ke beside it with SSL_OP_ALLOW_NO_DHE_KEX",
+        ),
         client_fix("Mbed TLS", "", "MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_ALL for mbedtls_ssl_conf_tls13_key_exchange_modes"),
         client_fix("reprise", "--psk-mode both", ""),
     ],

@@ -30,9 +30,15 @@ openssl s_client -connect HOST:443 -tls1_3 -psk_identity IDENTITY -psk KEYHEX \\
     costs: "\
 A full handshake instead of one without certificates; where the server has no certificate, a failure.",
     advice: "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key exchange alone, --psk-mode both.",
-    fixes: &[fix("OpenSSL API", "", "SSL_CTX_set_psk_find_session_callback for TLS 1.3; SSL_CTX_set_psk_server_callback serves TLS 1.3 with SHA-256 alone"),
-fix("GnuTLS", "", "gnutls_psk_set_server_credentials_file, with +ECDHE-PSK and +PSK in its priority string"),
-fix("Node", "", "pskCallback, and a suite with the PSK's hash first in ciphers"),],
+    fixes: &[
+        fix(
+            "OpenSSL API",
+            "",
+            "SSL_CTX_set_psk_find_session_callback for TLS 1.3; SSL_CTX_set_psk_server_callback serves TLS 1.3 with SHA-256 alone",
+        ),
+        fix("GnuTLS", "", "gnutls_psk_set_server_credentials_file, with +ECDHE-PSK and +PSK in its priority string"),
+        fix("Node", "", "pskCallback, and a suite with the PSK's hash first in ciphers"),
+    ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 14, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),

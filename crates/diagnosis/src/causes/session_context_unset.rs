@@ -26,8 +26,14 @@ openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnec
 ```",
     costs: "\
 Each client that resumes fails at its second connection; those that try again without a session pay two attempts.",
-    fixes: &[fix("OpenSSL API", "SSL_CTX_set_session_id_context(ctx, (const unsigned char *)\"app\", 3);", "any fixed bytes, at most 32, one value for each policy"),
-fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; set from the arguments by default"),],
+    fixes: &[
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_set_session_id_context(ctx, (const unsigned char *)\"app\", 3);",
+            "any fixed bytes, at most 32, one value for each policy",
+        ),
+        fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; set from the arguments by default"),
+    ],
     separated_by: &["without-certificate"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],

@@ -34,9 +34,21 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem \\
     costs: "A full handshake whenever the name changes.",
     advice: "Let a client keep its sessions by the name that it sends as SNI, and offer each to that name alone:",
     fixes: &[
-        client_fix("OpenSSL API", "SSL_set_tlsext_host_name(ssl, host);", "before each SSL_connect, with the name of the session's first connection; s_client: the same -servername with -sess_in as with -sess_out"),
-        client_fix("Python ssl", "sessions[host] = connection.session", "one for each name; wrap_socket then gets server_hostname=host and session=sessions.get(host)"),
-        client_fix("Node", "tls.connect({ host, port, servername: name, session: sessions[name] })", "one session for each name"),
+        client_fix(
+            "OpenSSL API",
+            "SSL_set_tlsext_host_name(ssl, host);",
+            "before each SSL_connect, with the name of the session's first connection; s_client: the same -servername with -sess_in as with -sess_out",
+        ),
+        client_fix(
+            "Python ssl",
+            "sessions[host] = connection.session",
+            "one for each name; wrap_socket then gets server_hostname=host and session=sessions.get(host)",
+        ),
+        client_fix(
+            "Node",
+            "tls.connect({ host, port, servername: name, session: sessions[name] })",
+            "one session for each name",
+        ),
     ],
     separated_by: &["without-sni"],
     severities: &[Severity::Risk, Severity::Note],

@@ -1,10 +1,10 @@
-//! The flags of `reprise compare` and `reprise stacks`.
+//! The flags of `reprise compare`, and those of all commands that load plugins.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, Subcommand};
 use reprise_compare::{Key, LARGEST_RECORD, Scenario};
 use reprise_model::Version;
 use reprise_model::document::CompareOver;
@@ -77,54 +77,6 @@ pub(crate) struct CompareArgs {
     pub(super) plugins: PluginArgs,
     #[command(flatten)]
     pub(super) outputs: OutputArgs,
-}
-
-/// List the TLS libraries to compare, and check plugins
-///
-/// A plugin is a shared object with one function, stacks/include/reprise_stack.h. Its code runs in a child process: name no
-/// file that you do not trust.
-#[derive(Args, Clone)]
-pub(crate) struct StacksArgs {
-    #[command(subcommand)]
-    pub(super) command: Option<StacksCommand>,
-    /// Write the list as JSON (docs/schema/); - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
-    /// Maximum time a library may take to answer; then its process is killed
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
-    pub(super) timeout: Duration,
-    #[command(flatten)]
-    pub(super) plugins: PluginArgs,
-}
-
-/// What the child processes of compare and stacks run.
-#[derive(Args, Clone)]
-#[command(hide = true)]
-pub(crate) struct StackChildArgs {}
-
-/// What else to do with stacks.
-#[derive(Subcommand, Clone)]
-pub(crate) enum StacksCommand {
-    /// Check a plugin against the contract: handshakes of every kind with itself and with rustls, and rejection of what is
-    /// invalid
-    Check {
-        /// Plugin file, or name of a stack
-        stack: String,
-    },
-    /// Build plugins, and put them where 'reprise' looks for them: of the installed TLS libraries, or of pinned sources
-    ///
-    /// Needs make and a C compiler; sources also need bash, cargo, and apt-get, perl or cmake for some of them. Each archive is checked
-    /// against its SHA-256.
-    Install {
-        /// Libraries, by the names that 'reprise stacks' lists; without any, all that are installed
-        names: Vec<String>,
-        /// All whose source is fetched, except those that 'reprise stacks' marks 'only by name'
-        #[arg(long)]
-        sources: bool,
-        /// Directory of the plugins, in place of the user's data directory
-        #[arg(long, value_name = "DIR")]
-        into: Option<PathBuf>,
-    },
 }
 
 /// Where plugins are.

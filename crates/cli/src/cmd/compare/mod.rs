@@ -1,16 +1,12 @@
-//! `reprise compare` and `reprise stacks`: every TLS stack on one bench.
+//! `reprise compare`: every TLS stack on one bench.
 
 mod flags;
 mod gate;
-mod install;
 mod link;
-mod list;
 pub(crate) mod plugins;
 
-use std::io;
-
 use anyhow::{Context, bail, ensure};
-use reprise_compare::{Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Selection, compare, serve_requests};
+use reprise_compare::{Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Selection, compare};
 use reprise_probe::{Interrupt, Observer};
 use reprise_report::{Document, json};
 
@@ -19,9 +15,8 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-pub(crate) use flags::{CompareArgs, PluginArgs, StackChildArgs};
+pub(crate) use flags::{CompareArgs, PluginArgs};
 use gate::Gate;
-pub(crate) use list::run as run_stacks;
 
 /// What counts the heap of the child processes.
 const HEAP_COUNTER: &str = "reprise-heap";
@@ -76,12 +71,6 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         (false, false, Some(complaints)) => Ending::BadAnswer(complaints),
         (false, false, None) => Ending::Done,
     })
-}
-
-/// What a child process does until it is asked no more.
-pub(crate) fn run_child(_: StackChildArgs, _: &Interrupt) -> anyhow::Result<Ending> {
-    serve_requests(io::stdin().lock(), io::stdout().lock())?;
-    Ok(Ending::Done)
 }
 
 /// Those of these names; all, where none is named.

@@ -21,7 +21,7 @@ pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
 }
 
 /// The user's own, of this version of Reprise: by the XDG Base Directory Specification. `None` without a home.
-pub(super) fn home() -> Option<PathBuf> {
+pub(crate) fn home() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
     Some(data.join("reprise").join(env!("CARGO_PKG_VERSION")).join("stacks"))

@@ -97,9 +97,8 @@ pub(crate) struct LoadArgs {
     /// Add a header field, 'Name: value'; repeatable
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = values::parse_header, help_heading = "Connections")]
     pub(super) header: Vec<(String, String)>,
-    /// Start without TLS and upgrade: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The default port
-    /// is the protocol's; after the handshake a harmless command is sent, unless --requests 0
-    #[arg(long, value_name = "PROTOCOL", help_heading = "Connections")]
+    /// Start without TLS and upgrade; after the handshake a harmless command is sent, unless --requests 0
+    #[arg(long, value_name = "PROTOCOL", value_parser = values::starttls(), help_heading = "Connections")]
     pub(super) starttls: Option<StartTls>,
     /// Send a PROXY protocol header first, v1 or v2, for servers behind a load balancer
     #[arg(long, value_name = "VERSION", help_heading = "Connections")]

@@ -1,11 +1,13 @@
 //! FTP: AUTH TLS and NOOP (RFC 4217 §4, RFC 959 §4.1.3).
 
-use super::{Service, reply};
+use super::{Protocol, Service, reply};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, line};
 use crate::prologue::server_side::{ServerSide, command};
 use crate::prologue::{Message, ServerReply};
 
-pub(super) struct Ftp;
+pub(super) static PROTOCOL: Protocol = Protocol { name: "ftp", port: 21, new: |_| Box::new(Ftp), server: &SERVER };
+
+struct Ftp;
 
 impl Dialogue for Ftp {
     fn length(&self, _due: Message, heard: &[u8]) -> Length {
@@ -29,7 +31,7 @@ impl Service for Ftp {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"220 localhost\r\n",
     length: line,
     in_the_clear: |message| match command(message).as_str() {

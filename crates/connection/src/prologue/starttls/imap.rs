@@ -1,11 +1,13 @@
 //! IMAP: STARTTLS and NOOP (RFC 9051 §6.2.1, §6.1.2).
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected, agree, line};
 use crate::prologue::server_side::{ServerSide, command};
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Imap;
+pub(super) static PROTOCOL: Protocol = Protocol { name: "imap", port: 143, new: |_| Box::new(Imap), server: &SERVER };
+
+struct Imap;
 
 impl Dialogue for Imap {
     fn length(&self, due: Message, heard: &[u8]) -> Length {
@@ -38,7 +40,7 @@ impl Service for Imap {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"* OK localhost\r\n",
     length: line,
     in_the_clear: |message| served(message, true),

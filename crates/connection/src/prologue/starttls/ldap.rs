@@ -1,11 +1,13 @@
 //! LDAP: the extended operation StartTLS (RFC 4511 §4.14), and a search that asks the root for no attribute.
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
 use crate::prologue::server_side::ServerSide;
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Ldap;
+pub(super) static PROTOCOL: Protocol = Protocol { name: "ldap", port: 389, new: |_| Box::new(Ldap), server: &SERVER };
+
+struct Ldap;
 
 /// Message 1: ExtendedRequest 1.3.6.1.4.1.1466.20037.
 const START_TLS: &[u8] = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
@@ -68,7 +70,7 @@ impl Service for Ldap {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"",
     length: |heard| Ok(element(heard, SEQUENCE)?.map(|it| it.length)),
     in_the_clear: |message| match request(message) {

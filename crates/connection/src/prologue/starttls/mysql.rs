@@ -1,12 +1,14 @@
 //! MySQL and MariaDB: SSLRequest, and a user who does not exist under TLS
 //! (<https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html>).
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
 use crate::prologue::server_side::ServerSide;
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct MySql;
+pub(super) static PROTOCOL: Protocol = Protocol { name: "mysql", port: 3306, new: |_| Box::new(MySql), server: &SERVER };
+
+struct MySql;
 
 /// CLIENT_LONG_PASSWORD, CLIENT_PROTOCOL_41, CLIENT_SSL, CLIENT_RESERVED2 (once SECURE_CONNECTION), CLIENT_PLUGIN_AUTH.
 const CAPABILITIES: u32 = 0x0008_8a01;
@@ -68,7 +70,7 @@ const GREETING: &[u8] =
     mysql_native_password\0";
 
 /// SSLRequest is the beginning of a login, and has no answer: the ClientHello follows at once.
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: GREETING,
     length: packet,
     in_the_clear: |message| match message.get(4..) {

@@ -1,11 +1,13 @@
 //! POP3: STLS (RFC 2595 §4) and CAPA (RFC 2449 §5).
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected, agree, line};
 use crate::prologue::server_side::{ServerSide, command};
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Pop3;
+pub(super) static PROTOCOL: Protocol = Protocol { name: "pop3", port: 110, new: |_| Box::new(Pop3), server: &SERVER };
+
+struct Pop3;
 
 const OK: &[u8] = b"+OK";
 
@@ -36,7 +38,7 @@ impl Service for Pop3 {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"+OK localhost\r\n",
     length: line,
     in_the_clear: |message| match command(message).as_str() {

@@ -1,12 +1,15 @@
 //! PostgreSQL: SSLRequest, and a StartupMessage under TLS
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
 use crate::prologue::server_side::ServerSide;
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Postgres;
+pub(super) static PROTOCOL: Protocol =
+    Protocol { name: "postgres", port: 5432, new: |_| Box::new(Postgres), server: &SERVER };
+
+struct Postgres;
 
 /// Length 8, code 1234 5679.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -59,7 +62,7 @@ impl Service for Postgres {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"",
     length: startup_length,
     in_the_clear: |message| match <[u8; 8]>::try_from(message) {

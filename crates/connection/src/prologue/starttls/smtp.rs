@@ -2,13 +2,16 @@
 
 use std::net::IpAddr;
 
-use super::{Service, reply};
+use super::{Protocol, Service, reply};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, line};
 use crate::prologue::server_side::{ServerSide, command};
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Smtp {
-    pub(super) client: IpAddr,
+pub(super) static PROTOCOL: Protocol =
+    Protocol { name: "smtp", port: 25, new: |it| Box::new(Smtp { client: it.client }), server: &SERVER };
+
+struct Smtp {
+    client: IpAddr,
 }
 
 impl Dialogue for Smtp {
@@ -41,7 +44,7 @@ impl Service for Smtp {
     }
 }
 
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"220 localhost ESMTP\r\n",
     length: line,
     in_the_clear: |message| match command(message).as_str() {

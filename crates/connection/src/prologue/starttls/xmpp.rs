@@ -2,14 +2,17 @@
 //!
 //! Tags are looked for as text. Prefixes other than `stream:` are no concern: RFC 6120 §4.8.5 lets servers refuse them.
 
-use super::Service;
+use super::{Protocol, Service};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected};
 use crate::prologue::server_side::ServerSide;
 use crate::prologue::{Message, Problem, ServerReply};
 
-pub(super) struct Xmpp {
+pub(super) static PROTOCOL: Protocol =
+    Protocol { name: "xmpp", port: 5222, new: |it| Box::new(Xmpp { host: it.host }), server: &SERVER };
+
+struct Xmpp {
     /// As it was given: a host name holds nothing that would have to be escaped.
-    pub(super) host: String,
+    host: String,
 }
 
 const FEATURES_END: &[&[u8]] = &[b"</stream:features>", b"<stream:features/>", b"</stream:stream>"];
@@ -57,7 +60,7 @@ impl Service for Xmpp {
 }
 
 /// Tag by tag: what stands between them is of no concern.
-pub(super) const SERVER: ServerSide = ServerSide {
+const SERVER: ServerSide = ServerSide {
     greeting: b"",
     length: |heard| to_the_end(heard, &[b">"]),
     in_the_clear: |message| served(message, "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'><required/></starttls>"),

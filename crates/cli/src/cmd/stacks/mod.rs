@@ -1,9 +1,13 @@
 //! `reprise stacks`: what is there, whether it keeps the contract, and how to get more.
 
+mod install;
+
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
+use clap::{Args, Subcommand};
 use reprise_compare::{
     CONFORMANCE_KEYS, Check, CheckOutcome, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef,
     compared_stack, conformance, describe,
@@ -12,13 +16,56 @@ use reprise_model::ServerChain;
 use reprise_model::document::{AvailableStack, BrokenStack, StacksDocument};
 use reprise_probe::Interrupt;
 
-use super::flags::{StacksArgs, StacksCommand};
-use super::{install, plugins};
+use super::compare::{PluginArgs, plugins};
 use crate::ending::Ending;
 use crate::outputs::{Output, print};
 use crate::provenance::provenance;
+use crate::values;
 
-pub(crate) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
+/// List the TLS libraries to compare, and check plugins
+///
+/// A plugin is a shared object with one function, stacks/include/reprise_stack.h. Its code runs in a child process: name no
+/// file that you do not trust.
+#[derive(Args, Clone)]
+pub(crate) struct StacksArgs {
+    #[command(subcommand)]
+    command: Option<StacksCommand>,
+    /// Write the list as JSON (docs/schema/); - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Maximum time a library may take to answer; then its process is killed
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
+    timeout: Duration,
+    #[command(flatten)]
+    plugins: PluginArgs,
+}
+
+/// What else to do with stacks.
+#[derive(Subcommand, Clone)]
+pub(crate) enum StacksCommand {
+    /// Check a plugin against the contract: handshakes of every kind with itself and with rustls, and rejection of what is
+    /// invalid
+    Check {
+        /// Plugin file, or name of a stack
+        stack: String,
+    },
+    /// Build plugins, and put them where 'reprise' looks for them: of the installed TLS libraries, or of pinned sources
+    ///
+    /// Needs make and a C compiler; sources also need bash, cargo, and apt-get, perl or cmake for some of them. Each archive is checked
+    /// against its SHA-256.
+    Install {
+        /// Libraries, by the names that 'reprise stacks' lists; without any, all that are installed
+        names: Vec<String>,
+        /// All whose source is fetched, except those that 'reprise stacks' marks 'only by name'
+        #[arg(long)]
+        sources: bool,
+        /// Directory of the plugins, in place of the user's data directory
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
+}
+
+pub(super) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     match &arguments.command {
         None => list(&arguments),
         Some(StacksCommand::Check { stack }) => check(&arguments, stack),

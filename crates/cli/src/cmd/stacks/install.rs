@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use include_dir::{Dir, include_dir};
 use reprise_compare::{LIBRARIES, Library, LibrarySource, clean_path};
 
-use super::plugins;
+use crate::cmd::compare::plugins;
 use crate::ending::Ending;
 use crate::outputs::print;
 
