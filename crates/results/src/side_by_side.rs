@@ -68,9 +68,7 @@ pub fn measurements_side_by_side(
 
     let mut differences = Differences::new(results.iter().map(|it| (&it.target, &it.provenance)));
     let text = |of: &dyn Fn(&MeasureDocument) -> Option<String>| results.iter().map(of).collect::<Vec<_>>();
-    let each = |result: &MeasureDocument| {
-        result.runs.iter().map(|run| run.observed.kinds.total().saturating_add(run.failed)).max().map(|it| it.to_string())
-    };
+    let each = |result: &MeasureDocument| result.runs.iter().map(Run::made).max().map(|it| it.to_string());
     differences.note("connections for each row", text(&each));
     for tls in [Version::Tls12, Version::Tls13] {
         for (what, of) in NEGOTIATED {

@@ -122,7 +122,7 @@ pub(super) fn use_of_psk(mode: PskMode, is_external: bool) -> String {
 }
 
 fn connections(document: &MeasureDocument) -> String {
-    let each: Vec<u64> = document.runs.iter().map(|run| run.observed.kinds.total().saturating_add(run.failed)).collect();
+    let each: Vec<u64> = document.runs.iter().map(Run::made).collect();
     let most = each.iter().copied().max().unwrap_or_default();
     let up_to = if each.iter().all(|count| *count == most) { "" } else { "up to " };
     let all = document.all_connections;
@@ -251,8 +251,7 @@ impl Layout {
             lines.push(Line { note: Some(otherwise(run)), tone: Tone::Warning, ..Line::of(run, "  others") });
         }
         if run.failed > 0 {
-            let all = run.observed.kinds.total().saturating_add(run.failed);
-            let note = Some(format!("{} of {all}", run.failed));
+            let note = Some(format!("{} of {}", run.failed, run.made()));
             lines.push(Line { note, tone: Tone::Fault, ..Line::of(run, "  failed") });
         }
         lines.extend(self.savings(document, run).into_iter().flatten());
@@ -291,11 +290,7 @@ impl Layout {
 
     fn savings(&self, document: &MeasureDocument, run: &Run) -> Option<[Line; 2]> {
         let full = document.run(run.asked.tls, Kind::Full).filter(|_| run.asked.kind != Kind::Full)?;
-        let ratio = |phase: Phase| {
-            document.ratios.iter().find(|ratio| {
-                (ratio.phase, ratio.tls, ratio.from, ratio.to) == (phase, run.asked.tls, Kind::Full, run.asked.kind)
-            })
-        };
+        let ratio = |phase: Phase| document.ratio(run.asked, phase);
         let less = |full: Option<u64>, run: Option<u64>| Some(signed(full?).saturating_sub(signed(run?)));
         let tone = tone_of_saving(ratio(Phase::Tls));
         let is_gain = |ratio: &Ratio| tone_of_saving(Some(ratio)) == Tone::Gain;
