@@ -1,5 +1,6 @@
 //! A comparison of stacks against earlier ones: what changed, and what is left of it beside a stack that did not.
 
+use itertools::Itertools;
 use reprise_model::Kind;
 use reprise_model::document::{
     Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
@@ -7,7 +8,7 @@ use reprise_model::document::{
 };
 use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
 
-use crate::baseline::comparable::{cut_short, each_once, of_provenance, other, too_few};
+use crate::baseline::comparable::{cut_short, of_provenance, other, too_few};
 use crate::estimates::{ends, estimate, of_statistics};
 
 /// An earlier comparison, and the file that it was read from.
@@ -26,11 +27,12 @@ pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], 
     let changed =
         |row: &CompareRow, side| raw(row, side, &results, seed).map(|raw| change(now, row, side, raw, &results, seed));
     let figures = now.rows.iter().flat_map(|row| CompareSide::ALL.map(|side| (row, side)));
-    let mut warnings = each_once(results.iter().flat_map(|result| {
+    let of_result = |result: &&CompareDocument| {
         let of_one = of_provenance(&result.provenance, &now.provenance);
         let of_over = other("way of connecting", &over(result), &over(now));
         of_one.into_iter().chain(of_over).chain(cut_short(result.interrupted))
-    }));
+    };
+    let mut warnings: Vec<String> = results.iter().flat_map(of_result).unique().collect();
     let changes: Vec<CompareChange> = figures.filter_map(|(row, side)| changed(row, side)).collect();
     if changes.iter().all(|it| it.own.is_none()) {
         warnings.push(

@@ -9,6 +9,7 @@ mod verdict;
 pub use foresight::foresight;
 pub(crate) use verdict::beyond_chance;
 
+use itertools::Itertools;
 use reprise_model::document::{
     Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, SampleRecord, Statistics,
 };
@@ -51,7 +52,8 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
     let controls = Controls::of(now, &results, seed);
     let phases: Vec<PhaseChange> =
         now.runs.iter().flat_map(|after| phase_changes((now, after), &results, &controls, seed)).collect();
-    let mut warnings = comparable::each_once(results.iter().flat_map(|result| comparable::warnings(now, result)));
+    // What several baselines have in common is said once.
+    let mut warnings: Vec<String> = results.iter().flat_map(|result| comparable::warnings(now, result)).unique().collect();
     let is_without_samples = |result: &&MeasureDocument| {
         let in_both = result.runs.iter().filter(|run| now.run(run.asked.tls, run.asked.kind).is_some());
         in_both.into_iter().any(|run| run.n > 0 && samples_of_run(result, run, Phase::Total).is_none())
