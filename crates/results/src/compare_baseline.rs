@@ -9,7 +9,7 @@ use reprise_model::document::{
 use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
 
 use crate::baseline::comparable::{cut_short, of_provenance, other, too_few};
-use crate::estimates::{ends, estimate, of_statistics};
+use crate::estimates::of_statistics;
 
 /// An earlier comparison, and the file that it was read from.
 #[derive(Clone, Copy, Debug)]
@@ -126,10 +126,10 @@ fn change(
         }
         let (of_reference, _) = raw(row_of(now, &reference.name, &reference.name, &row.case)?, side, earlier, seed)?;
         let left = ratio_of_estimates(raw_change, of_reference)?;
-        let ci95 = ends(&left);
-        Some(CompareOwn { beside: reference.name.clone(), ratio: left.median, ci95, change: Change::of(ci95) })
+        let Ratio { median: ratio, ci95 } = left;
+        Some(CompareOwn { beside: reference.name.clone(), ratio, ci95, change: Change::of(ci95) })
     });
-    let ci95 = ends(&raw_change);
+    let ci95 = raw_change.ci95;
     CompareChange {
         client: row.client.clone(),
         server: row.server.clone(),
@@ -150,14 +150,14 @@ fn ratios(now: &CompareDocument, earlier: &[&CompareDocument]) -> Vec<CompareRat
             (&it.client, &it.server, it.side, &it.from, &it.to)
                 == (&after.client, &after.server, after.side, &after.from, &after.to)
         };
-        let of = |it: &CompareRatio| estimate(it.median, it.ci95);
+        let of = |it: &CompareRatio| Ratio { median: it.median, ci95: it.ci95 };
         let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
         let ratio = ratio_to_earlier(of(after), &before)?;
         Some(CompareRatioChange {
             now: after.clone(),
             before: after.median / ratio.median,
             ratio: ratio.median,
-            ci95: ends(&ratio),
+            ci95: ratio.ci95,
         })
     };
     now.ratios.iter().filter_map(change).collect()

@@ -11,6 +11,8 @@ use reprise_stats::histogram::{Histogram, decode, quantile_interval};
 use reprise_stats::{Ratio, mean_interval, ratio, ratio_of_estimates};
 use thiserror::Error;
 
+use crate::estimates::of_statistics;
+
 /// Why results cannot stand side by side.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SideBySideError {
@@ -108,7 +110,8 @@ fn rows_of_runs(results: &[MeasureDocument], asked: Asked, runs: &[Option<&Run>]
         rows.extend(row((of, kind, None), "failed", SideBySideUnit::Count, &count(&|run| Some(run.failed))));
     }
     for phase in Phase::ALL {
-        let medians: Vec<Option<Ratio>> = runs.iter().map(|run| median(run.as_ref()?, phase)).collect();
+        let medians: Vec<Option<Ratio>> =
+            runs.iter().map(|run| run.as_ref()?.phases.get(&phase).map(of_statistics)).collect();
         let mut of_medians = row((of, kind, Some(phase)), "median", SideBySideUnit::Ns, &medians);
         // Where the samples are at hand, they say more than the intervals.
         let samples: Vec<Vec<u64>> = results.iter().map(|result| crate::baseline::samples(result, asked, phase)).collect();
@@ -121,16 +124,15 @@ fn rows_of_runs(results: &[MeasureDocument], asked: Asked, runs: &[Option<&Run>]
                 if is_whole(0) && is_whole(place) {
                     let found = ratio(samples, first, SEED);
                     value.ratio = found.map(|it| it.median);
-                    value.ratio_ci95 = found.and_then(|it| it.ci95).map(ends);
+                    value.ratio_ci95 = found.and_then(|it| it.ci95);
                 }
             }
         }
         rows.extend(of_medians);
         if matches!(phase, Phase::Tls | Phase::Total) {
-            for (quantile, name, of_statistics) in QUANTILES {
-                let tail = |run: &Run| {
-                    has_samples_beyond(run.n, quantile).then(|| of_statistics(run.phases.get(&phase)?)).flatten()
-                };
+            for (quantile, name, of_quantile) in QUANTILES {
+                let tail =
+                    |run: &Run| has_samples_beyond(run.n, quantile).then(|| of_quantile(run.phases.get(&phase)?)).flatten();
                 rows.extend(row((of, kind, Some(phase)), name, SideBySideUnit::Ns, &count(&tail)));
             }
         }
@@ -149,12 +151,6 @@ const BYTES: [(&str, OfRun); 2] = [("sent", |run| Some(run.bytes?.sent.0)), ("re
 /// The tails, without intervals: the few samples beyond them tell next to nothing of how they differ.
 type OfStatistics = fn(&reprise_model::document::Statistics) -> Option<u64>;
 const QUANTILES: [(f64, &str, OfStatistics); 2] = [(0.95, "p95", |it| it.p95_ns), (0.99, "p99", |it| Some(it.p99_ns))];
-
-fn median(run: &Run, phase: Phase) -> Option<Ratio> {
-    let statistics = run.phases.get(&phase)?;
-    let ci95 = statistics.ci95_ns.map(|[low, high]| (low as f64, high as f64));
-    Some(Ratio { median: statistics.median_ns as f64, ci95 })
-}
 
 /// Loads side by side; `files` are their names.
 ///
@@ -244,8 +240,8 @@ fn rate(document: &LoadDocument, kind: Option<Kind>) -> Ratio {
     };
     let whole = document.seconds as usize;
     let seconds = series.and_then(|series| series.get(..whole.min(series.len()))).unwrap_or_default();
-    let half = mean_interval(seconds).and_then(|it| it.ci95).map(|(low, high)| (high - low) / 2.0);
-    Ratio { median: mean, ci95: half.map(|half| ((mean - half).max(0.0), mean + half)) }
+    let half = mean_interval(seconds).and_then(|it| it.ci95).map(|[low, high]| (high - low) / 2.0);
+    Ratio { median: mean, ci95: half.map(|half| [(mean - half).max(0.0), mean + half]) }
 }
 
 fn histograms(document: &LoadDocument) -> BTreeMap<(Kind, Option<Phase>), Histogram<u64>> {
@@ -350,9 +346,9 @@ fn row(
             first.filter(|_| place > 0 && unit != SideBySideUnit::Count).and_then(|first| ratio_of_estimates(value, first));
         Some(SideBySideValue {
             value: value.median,
-            ci95: value.ci95.map(ends),
+            ci95: value.ci95,
             ratio: ratio.map(|it| it.median),
-            ratio_ci95: ratio.and_then(|it| it.ci95).map(ends),
+            ratio_ci95: ratio.and_then(|it| it.ci95),
         })
     };
     let values: Vec<Option<SideBySideValue>> = values.iter().enumerate().map(value).collect();
@@ -362,10 +358,6 @@ fn row(
 /// A figure that is given without an interval.
 fn exact(value: f64) -> Ratio {
     Ratio { median: value, ci95: None }
-}
-
-fn ends((low, high): (f64, f64)) -> [f64; 2] {
-    [low, high]
 }
 
 fn document<'a>(
