@@ -174,8 +174,10 @@ pub fn loads_side_by_side(files: &[String], results: &[LoadDocument]) -> Result<
     let all = |of: &dyn Fn(&LoadDocument) -> Option<Ratio>| results.iter().map(of).collect::<Vec<_>>();
     let of_all = (tls, None, None);
     rows.extend(row(of_all, "rate", SideBySideUnit::EachSecond, &all(&|it| Some(rate(it, None)))));
-    let total = |it: &LoadDocument| it.total_completed().saturating_add(it.late).saturating_add(it.warmup_completed);
-    let each = |used: u64, it: &LoadDocument| (total(it) > 0).then(|| exact(used as f64 / total(it) as f64));
+    let each = |used: u64, it: &LoadDocument| {
+        let all = it.completed_at_any_time();
+        (all > 0).then(|| exact(used as f64 / all as f64))
+    };
     rows.extend(row(of_all, "server_cpu", SideBySideUnit::Ns, &all(&|it| each(it.server_cpu_ns?, it))));
     let client = |it: &LoadDocument| each(it.client_cpu_ns.user.saturating_add(it.client_cpu_ns.system), it);
     rows.extend(row(of_all, "client_cpu", SideBySideUnit::Ns, &all(&client)));

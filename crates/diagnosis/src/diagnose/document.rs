@@ -2,10 +2,9 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_judge::{Cause as Concluded, Nodes, Policy};
+use reprise_judge::Cause as Concluded;
 use reprise_model::document::{
-    BalancedNodes, BalancingPolicy, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Severity,
-    Subject,
+    BalancedNodes, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Severity, Subject,
 };
 use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
@@ -85,21 +84,11 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
 
 /// The nodes behind the address, by the mechanism that shows their number best.
 fn nodes(judgements: &[Judgement]) -> Option<BalancedNodes> {
-    let width = |nodes: &Nodes| nodes.high.unwrap_or(usize::MAX) - nodes.low;
+    let width = |nodes: &BalancedNodes| nodes.high.unwrap_or(u32::MAX) - nodes.low;
     // One that fails at times is not told from one that is down.
     let is_whole = |judgement: &&Judgement| judgement.of(Concluded::NodeDown).is_none();
     let shown = judgements.iter().filter(is_whole).filter_map(|judgement| judgement.nodes);
-    shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none())).map(|nodes| BalancedNodes {
-        low: nodes.low as u32,
-        likely: nodes.likely as u32,
-        high: nodes.high.map(|high| high as u32),
-        policy: nodes.policy.map(|policy| match policy {
-            Policy::InTurn => BalancingPolicy::InTurn,
-            Policy::Random => BalancingPolicy::Random,
-            Policy::Weighted => BalancingPolicy::Weighted,
-            Policy::Sticky => BalancingPolicy::Sticky,
-        }),
-    })
+    shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none()))
 }
 
 fn not_reached(failure: Option<&Failure>) -> String {

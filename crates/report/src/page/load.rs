@@ -138,7 +138,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     if completed > 0 || failed > 0 {
         facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, excluded from the counts below")));
     }
-    let each = document.total_completed().saturating_add(document.late).saturating_add(document.warmup_completed);
+    let each = document.completed_at_any_time();
     if each > 0 {
         let micros = |ns: u64| ns as f64 / 1e3 / each as f64;
         let client = document.client_cpu_ns;
