@@ -55,8 +55,8 @@ fn offered(records: &[&IsolationRecord]) -> Table {
         .words("to", |it| it.to.clone())
         .words("certificate", |it| holder(it))
         .words("by", |it| match it.session_tls == it.asked.tls {
-            true => format!("{} {}", it.asked.tls, it.asked.kind),
-            false => format!("{} {}, of {}", it.asked.tls, it.asked.kind, it.session_tls),
+            true => it.asked.to_string(),
+            false => format!("{}, of {}", it.asked, it.session_tls),
         })
         .figures("accepted", "", |it| Figure::count(it.accepted.into()))
         .figures("of", "", |it| Figure::count(it.offered.into()))
