@@ -33,7 +33,7 @@ fn distribution(document: &MeasureDocument) -> Option<Chart> {
                 .map(|ns| format!("{:.3}", ns as f64 / unit.nanos()));
         Some(format!(
             "{}: {least} to {most} {}, median {median}, nine in ten within {nine_in_ten}",
-            run.asked.to_string(),
+            run.asked,
             unit.symbol()
         ))
     };
