@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_judge::{Answer, Budget, Conclusion, Examination, Request};
+use reprise_judge::{Answer, Budget, Examination, Request};
 
 use self::score::{Score, Spent, Verdict};
 use self::world::{Connected, World};
@@ -139,13 +139,4 @@ fn tell(examination: &mut Examination, request: Request, answer: &Connected) {
     let Connected { outcome, key, now, sessions } = answer;
     let answer = Answer { outcome: (*outcome).into(), key: key.as_deref(), now: *now, sessions: *sessions };
     examination.answer(request, answer);
-}
-
-/// What a conclusion is called outside.
-fn confidence_name(conclusion: &Conclusion) -> &'static str {
-    match conclusion.confidence {
-        reprise_judge::Confidence::Possible => "possible",
-        reprise_judge::Confidence::Likely => "likely",
-        reprise_judge::Confidence::Certain => "certain",
-    }
 }

@@ -387,7 +387,7 @@ impl<'a> Measured<'a> {
                         from: from.case.document(),
                         to: to.case.document(),
                         median: ratio.median,
-                        ci95: ratio.ci95.map(|(low, high)| [low, high]),
+                        ci95: ratio.ci95,
                     }));
                 }
             }
@@ -476,7 +476,7 @@ impl Case {
 pub(crate) fn statistics(summary: reprise_stats::Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
-        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
+        ci95_ns: summary.ci95,
         mean_ns: summary.mean,
         min_ns: summary.min,
         max_ns: summary.max,

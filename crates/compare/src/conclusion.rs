@@ -175,7 +175,7 @@ fn cheapest_server(document: &CompareDocument, key: &str) -> Option<String> {
     let [first, of_next] = [first, next].map(|row| row.samples.of(CompareSide::Server));
     let ratio = reprise_stats::ratio(&of_next, &first, document.seed)?;
     Some(match ratio.ci95 {
-        Some((low, high)) if low > 1.0 => {
+        Some([low, high]) if low > 1.0 => {
             format!("{cheapest}; {}'s takes {:.2} times ({low:.2}–{high:.2}) as much", next.server, ratio.median)
         }
         _ => format!("{cheapest}; {}'s is not distinguishable from it", next.server),

@@ -1,10 +1,9 @@
 //! What a measurement shows, by the rules of the causes.
 
-use reprise_model::document::{Confidence, Finding, Severity};
-
 use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use crate::causes::{Cause, rules};
+use crate::causes::{self, Cause, Side, cause, rules};
 use crate::judged;
 use crate::series::Case;
 use crate::verdict::worst_first;
@@ -21,6 +20,35 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
 /// What the rules of measurements find, without the judge.
 pub(crate) fn of_rules(case: &Case<'_>) -> impl Iterator<Item = Finding> {
     rules(|cause| cause.measured).flat_map(|rule| rule.findings(case))
+}
+
+/// These findings with what fixes them where the server runs on this software, and in services of this protocol.
+pub(crate) fn with_remedies(
+    findings: impl IntoIterator<Item = Finding>,
+    software: Option<&str>,
+    starttls: Option<&str>,
+) -> impl Iterator<Item = Finding> {
+    findings.into_iter().map(move |finding| with_remedy(finding, software, starttls))
+}
+
+/// What fixes it where it runs on this software; where nobody knows, all that is known. A remedy that depends on the finding, and
+/// so is not the cause's, stays.
+fn with_remedy(finding: Finding, software: Option<&str>, starttls: Option<&str>) -> Finding {
+    let Some(cause) = cause(&finding.id) else { return finding };
+    let general = cause.remedies_in(starttls);
+    if !finding.remedies.is_empty() && finding.remedies != general {
+        let known = software.and_then(causes::software);
+        let is_known = |remedy: &Remedy| remedy.software.as_deref() == known;
+        let mut remedies = finding.remedies.clone();
+        if known.is_some() && remedies.iter().any(is_known) {
+            remedies.retain(|remedy| remedy.software.is_none() || is_known(remedy));
+        }
+        return finding.fixed_by(remedies);
+    }
+    match software {
+        Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
+        _ => finding.fixed_by(general),
+    }
 }
 
 impl Case<'_> {

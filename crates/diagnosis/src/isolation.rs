@@ -1,6 +1,7 @@
 //! What sessions that were offered at other places than their own mean: a record of each combination, and for each target its
 //! findings.
 
+use itertools::Itertools;
 use reprise_connection::Target;
 use reprise_model::document::{
     Diagnosis, EntryRecord, ExperimentRecord, Finding, IsolationRecord, IsolationVerdict, Subject,
@@ -9,9 +10,10 @@ use reprise_model::{Failure, FaultName};
 use reprise_probe::diagnose::EarlyEnd;
 use reprise_probe::isolation::{CameTo, Entry, FullRun, Holder, Isolation, OfferRun, Place, Seen};
 
-use crate::causes::{Side, cause, causes, rules};
+use crate::causes::{causes, rules};
 use crate::diagnose::examined::named;
 use crate::figures::connections;
+use crate::findings::with_remedies;
 use crate::verdict::{verdict, worst_first};
 
 /// Targets whose sessions were offered at each other, apart from the connections.
@@ -44,7 +46,6 @@ pub fn isolation_diagnoses(run: IsolationRun<'_>, isolation: &Isolation) -> (Vec
             target: target.to_string(),
             subject: Subject::Server,
             address: found.address.map(|address| address.to_string()),
-            other_addresses: Vec::new(),
             software,
             reached,
             verdict: match &failure {
@@ -58,10 +59,8 @@ pub fn isolation_diagnoses(run: IsolationRun<'_>, isolation: &Isolation) -> (Vec
             experiments: experiment(&of_target).into_iter().collect(),
             connections: found.connections,
             seconds: isolation.took.0 as f64 / 1e9,
-            nodes: None,
-            matrix: Vec::new(),
-            figures: Vec::new(),
             warnings: warnings(isolation, is_refusing, reached),
+            ..Diagnosis::default()
         }
     };
     let diagnoses = targets.iter().enumerate().zip(failures).map(diagnosis).collect();
@@ -84,12 +83,8 @@ impl CrossedOffer<'_> {
 }
 
 fn findings(offers: &[&CrossedOffer<'_>], software: Option<&str>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rules(|cause| cause.isolated).flat_map(|find| find(offers)).collect();
-    for finding in &mut findings {
-        let Some(cause) = cause(&finding.id) else { continue };
-        let software = software.filter(|_| cause.fixes_of(Side::Server).next().is_some());
-        *finding = finding.clone().fixed_by(cause.remedies(software));
-    }
+    let found = rules(|cause| cause.isolated).flat_map(|find| find(offers));
+    let mut findings: Vec<Finding> = with_remedies(found, software, None).collect();
     worst_first(&mut findings);
     findings
 }
@@ -209,13 +204,7 @@ fn refuses_by_tls(seen: &Seen) -> bool {
 
 /// What these connections came to, each thing once.
 fn distinct<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Vec<String> {
-    let mut outcomes: Vec<String> = Vec::new();
-    for outcome in seen.into_iter().map(outcome) {
-        if !outcomes.contains(&outcome) {
-            outcomes.push(outcome);
-        }
-    }
-    outcomes
+    seen.into_iter().map(outcome).unique().collect()
 }
 
 /// `HTTP 200`, `alert certificate_required`.

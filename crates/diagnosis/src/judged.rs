@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reprise_judge::{Cause as Concluded, Conclusion, Confidence as Sureness, Nodes, Policy};
-use reprise_model::document::{Confidence, Finding};
+use reprise_judge::{Cause as Concluded, Conclusion};
+use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Finding};
 use reprise_model::{KeyName, Kind, Observation};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
@@ -45,7 +45,7 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
         .filter_map(|(cause, rule)| {
             let conclusion = judgement.of(rule.concludes).filter(|it| it.cause != Concluded::NodeDown || !says_too_many)?;
             let severity = (rule.severity)(series.asked);
-            let finding = case.found(cause, severity, confidence(conclusion), (rule.title)(&judgement));
+            let finding = case.found(cause, severity, conclusion.confidence, (rule.title)(&judgement));
             Some(finding.because(evidence(Some(conclusion))).weighing(conclusion.odds))
         })
         .collect();
@@ -72,15 +72,6 @@ fn storing_kind(judgement: &Judgement) -> Kind {
     match judgement.asked.kind {
         Kind::Ticket if tickets.next().is_some_and(|ticket| !ticket.holds_its_session()) => Kind::Id,
         kind => kind,
-    }
-}
-
-/// As documents have it.
-fn confidence(conclusion: &Conclusion) -> Confidence {
-    match conclusion.confidence {
-        Sureness::Certain => Confidence::Certain,
-        Sureness::Likely => Confidence::Likely,
-        Sureness::Possible => Confidence::Possible,
     }
 }
 
@@ -124,11 +115,11 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
         Some(Concluded::Lifetime | Concluded::RefusedYoung | Concluded::Restart | Concluded::Rotation) => by_age(&offers),
         Some(_) => None,
     };
-    let is_counted = |nodes: &Nodes| nodes.policy == Some(Policy::InTurn) && nodes.high == Some(nodes.low);
+    let is_counted = |nodes: &BalancedNodes| nodes.policy == Some(BalancingPolicy::InTurn) && nodes.high == Some(nodes.low);
     let turns = conclusion.filter(|it| it.cause == Concluded::NotShared).and(judgement.nodes).filter(is_counted);
     let turns = turns.map(|nodes| format!("{} nodes taken in turn, each with its own state, explain it", nodes.low));
     let likelihood = conclusion.map_or_else(|| NOTHING_KNOWN.to_owned(), |it| odds(judgement, it));
-    let is_open = conclusion.is_some_and(|it| it.confidence < Sureness::Certain);
+    let is_open = conclusion.is_some_and(|it| it.confidence != Confidence::Certain);
     let others = judgement.conclusions.iter().filter(|other| conclusion.is_some_and(|it| it.cause != other.cause));
     let others: Vec<&str> = others.map(|other| other.cause.slug()).collect();
     let others = (is_open && !others.is_empty()).then(|| format!("Also possible, or beside it: {}", others.join(", ")));

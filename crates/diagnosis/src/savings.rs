@@ -77,9 +77,7 @@ impl Saving {
 pub fn saving(document: &MeasureDocument, resumed: &Run, phase: Phase) -> Option<Saving> {
     let asked = resumed.asked;
     let full = document.run(asked.tls, Kind::Full)?;
-    let ratio = document.ratios.iter().find(|ratio| {
-        ratio.phase == phase && ratio.tls == asked.tls && ratio.from == Kind::Full && ratio.to == asked.kind
-    })?;
+    let ratio = document.ratio(asked, phase)?;
     Some(Saving {
         full_ns: median_ns(full, phase)?,
         resumed_ns: median_ns(resumed, phase)?,

@@ -176,7 +176,7 @@ impl Series<'_> {
             return if self.refusals() < FEWEST { Confidence::Possible } else { Confidence::Likely };
         }
         match judgement.of(Judged::NeverAccepted) {
-            Some(conclusion) if conclusion.confidence == reprise_judge::Confidence::Certain => Confidence::Certain,
+            Some(conclusion) if conclusion.confidence == Confidence::Certain => Confidence::Certain,
             _ if judgement.never_accepted >= LIKELY => Confidence::Likely,
             _ => Confidence::Possible,
         }

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use reprise_judge::{
-    Attempt, Cause as Concluded, Conclusion, Confidence as Sureness, Earlier, Judge, Offered, Outcome, Seen, Variation,
-};
+use reprise_judge::{Attempt, Cause as Concluded, Conclusion, Earlier, Judge, Offered, Outcome, Seen, Variation};
+use reprise_model::document::Confidence;
 use reprise_model::{Asked, Kind, Observation};
 use reprise_probe::diagnose::{Judgement, NodeNames};
 
@@ -17,7 +16,7 @@ pub(crate) fn judgement(observations: &[Observation], asked: Asked) -> Judgement
     let seen: Vec<&Observation> = relevant(observations).take(MOST).collect();
     let judge = weighed(&seen, asked);
     // What one connection in twenty would show by chance is told where somebody looked for it.
-    let is_told = |it: &Conclusion| it.confidence > Sureness::Possible || it.cause == Concluded::NotShared;
+    let is_told = |it: &Conclusion| it.confidence != Confidence::Possible || it.cause == Concluded::NotShared;
     let conclusions = judge.conclusions().into_iter().filter(is_told).collect();
     Judgement::new(asked, &judge, conclusions, seen.into_iter().copied().collect())
 }
@@ -122,17 +121,17 @@ mod tests {
         judgement(example.case().observations, TICKET)
     }
 
-    fn of_nodes(judged: &Judgement) -> Option<Sureness> {
+    fn of_nodes(judged: &Judgement) -> Option<Confidence> {
         judged.of(Concluded::NotShared).map(|it| it.confidence)
     }
 
-    fn of_refusal(judged: &Judgement) -> Option<Sureness> {
-        (judged.never_accepted >= 20.0).then_some(Sureness::Likely)
+    fn of_refusal(judged: &Judgement) -> Option<Confidence> {
+        (judged.never_accepted >= 20.0).then_some(Confidence::Likely)
     }
 
     #[test]
     fn nodes_in_turn_are_likely() {
-        assert_eq!(of_nodes(&judged(&[1, 2, 3, 4, 6], |_, distance| distance % 3 == 0)), Some(Sureness::Likely));
+        assert_eq!(of_nodes(&judged(&[1, 2, 3, 4, 6], |_, distance| distance % 3 == 0)), Some(Confidence::Likely));
     }
 
     #[test]
@@ -140,24 +139,24 @@ mod tests {
         // Which of two nodes a connection reached, by a multiplicative hash of its number.
         let node = |index: u32| index.wrapping_mul(2_654_435_761) >> 31;
         let judged = judged(&[1, 2, 3, 5], |index, distance| node(index) == node(index - distance));
-        assert_eq!(of_nodes(&judged), Some(Sureness::Likely));
+        assert_eq!(of_nodes(&judged), Some(Confidence::Likely));
     }
 
     #[test]
     fn keys_that_changed_once_are_no_nodes() {
         let judged = judged(&[1, 2, 3, 12], |index, distance| (index < 150) == (index - distance < 150));
-        assert_ne!(of_nodes(&judged), Some(Sureness::Likely));
+        assert_ne!(of_nodes(&judged), Some(Confidence::Likely));
     }
 
     #[test]
     fn what_is_refused_at_every_distance_is_never_accepted() {
         let judged = judged(&[1, 2, 4, 3, 6, 5, 8, 7, 9, 1, 3], |_, _| false);
-        assert_eq!(of_refusal(&judged), Some(Sureness::Likely));
+        assert_eq!(of_refusal(&judged), Some(Confidence::Likely));
     }
 
     /// So do two nodes in turn.
     #[test]
     fn what_is_refused_at_one_distance_may_be_nodes() {
-        assert_ne!(of_refusal(&judged(&[1], |_, _| false)), Some(Sureness::Likely));
+        assert_ne!(of_refusal(&judged(&[1], |_, _| false)), Some(Confidence::Likely));
     }
 }

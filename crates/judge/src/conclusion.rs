@@ -1,5 +1,7 @@
 //! What is concluded from the odds of each cause.
 
+use reprise_model::document::Confidence;
+
 use crate::cause::{Cause, Causes};
 use crate::judge::{Judge, odds};
 
@@ -8,21 +10,11 @@ use crate::judge::{Judge, odds};
 pub struct Conclusion {
     /// What is wrong.
     pub cause: Cause,
-    /// How sure that is.
+    /// How sure that is: more likely than not, 20 times likelier present than absent, or 1000 times and confirmed by further
+    /// connections.
     pub confidence: Confidence,
     /// How much likelier its presence is than its absence.
     pub odds: f64,
-}
-
-/// How sure a conclusion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// More likely than not.
-    Possible,
-    /// 20 times likelier present than absent.
-    Likely,
-    /// 1000 times, and further connections confirmed it.
-    Certain,
 }
 
 /// The odds from which on a cause is likely, and certain.

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use reprise_model::document::BalancedNodes;
+
 use crate::attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
 use crate::cause::{Cause, Causes};
 use crate::choice::{Attention, Rivals};
 use crate::conclusion::{Conclusion, conclusions, groups};
 use crate::experiment::{OPENING, Pick, QUICK, SERIES, Step, singles};
 use crate::judge::{Judge, odds};
-use crate::nodes::Nodes;
 
 /// What an examination may ask of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -213,7 +214,7 @@ impl Examination {
     }
 
     /// The nodes, where it is sure that there are several.
-    pub fn nodes(&self) -> Option<Nodes> {
+    pub fn nodes(&self) -> Option<BalancedNodes> {
         self.judge.nodes()
     }
 

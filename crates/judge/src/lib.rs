@@ -8,7 +8,8 @@
 //! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`Request`] and told the answer.
 //!
 //! ```
-//! use reprise_judge::{Answer, Budget, Cause, Confidence, Examination, Outcome};
+//! use reprise_judge::{Answer, Budget, Cause, Examination, Outcome};
+//! use reprise_model::document::Confidence;
 //!
 //! // A server that gives sessions and accepts none.
 //! let mut examination = Examination::new(Budget { connections: 60, seconds: 40.0 });
@@ -45,7 +46,6 @@ mod unknown;
 
 pub use attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
 pub use cause::{Cause, Causes};
-pub use conclusion::{Conclusion, Confidence, LIKELY};
+pub use conclusion::{Conclusion, LIKELY};
 pub use examination::{Answer, Budget, Examination, Request};
 pub use judge::Judge;
-pub use nodes::{Nodes, Policy};

@@ -2,34 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use reprise_model::document::{BalancedNodes, BalancingPolicy};
+
 use crate::judge::Judge;
 use crate::route::{Choice, POSITIONS, Route};
-
-/// Nodes that can be told apart. Those that share all that they remember look like one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nodes {
-    /// At least so many, with a probability of 97.5 %.
-    pub low: usize,
-    /// The most probable number.
-    pub likely: usize,
-    /// At most so many, with the same probability; `None` where there may be more than any hypothesis has.
-    pub high: Option<usize>,
-    /// How one is chosen; `None` where that is open.
-    pub policy: Option<Policy>,
-}
-
-/// How the node of a connection is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Policy {
-    /// One after the other.
-    InTurn,
-    /// Each as often, whatever came before.
-    Random,
-    /// Some more often than others, in turn or not.
-    Weighted,
-    /// By chance, and then the same again for a while.
-    Sticky,
-}
 
 /// How probable it has to be that there are several.
 const SURE: f64 = 0.99;
@@ -40,14 +16,14 @@ const BEYOND: f64 = 0.025;
 
 impl Judge {
     /// The nodes, where it is sure that there are several.
-    pub fn nodes(&self) -> Option<Nodes> {
+    pub fn nodes(&self) -> Option<BalancedNodes> {
         let posterior = self.posterior();
         let (mut all, mut more) = (0.0, 0.0);
-        let (mut counts, mut policies) = (BTreeMap::<usize, f64>::new(), BTreeMap::<Policy, f64>::new());
+        let (mut counts, mut policies) = (BTreeMap::<u32, f64>::new(), BTreeMap::<BalancingPolicy, f64>::new());
         for ((_, weight), routed) in posterior.iter().skip(self.one_node.len()).zip(&self.routed) {
             let route = routed.route();
             all += weight;
-            *counts.entry(route.node_count()).or_default() += weight;
+            *counts.entry(route.node_count() as u32).or_default() += weight;
             *policies.entry(route.policy()).or_default() += weight;
             // As many as can be told apart: by chance, more would look much the same.
             let is_edge = route.node_count() == POSITIONS && !matches!(route.choice, Choice::InTurn { .. });
@@ -60,12 +36,12 @@ impl Judge {
         let low = first_beyond(counts.iter(), BEYOND * all)?;
         let high = first_beyond(counts.iter().rev(), BEYOND * all)?;
         let policy = policies.into_iter().find(|(_, weight)| *weight > SURE_OF_POLICY * all).map(|(policy, _)| policy);
-        Some(Nodes { low, likely, high: (more < BEYOND * all).then_some(high), policy })
+        Some(BalancedNodes { low, likely, high: (more < BEYOND * all).then_some(high), policy })
     }
 }
 
 /// The first of these numbers up to which, itself included, more than this weight lies.
-fn first_beyond<'c>(mut counts: impl Iterator<Item = (&'c usize, &'c f64)>, beyond: f64) -> Option<usize> {
+fn first_beyond<'c>(mut counts: impl Iterator<Item = (&'c u32, &'c f64)>, beyond: f64) -> Option<u32> {
     let mut sum = 0.0;
     let found = counts.find(|(_, weight)| {
         sum += **weight;
@@ -89,12 +65,12 @@ impl Route {
         self.nodes.first() == Some(&1) && self.nodes.iter().skip(1).all(|node| *node == 0)
     }
 
-    fn policy(&self) -> Policy {
+    fn policy(&self) -> BalancingPolicy {
         match &self.choice {
-            Choice::InTurn { .. } if self.node_count() == self.len() => Policy::InTurn,
-            Choice::ByChance { stays, .. } if *stays > 0.0 => Policy::Sticky,
-            Choice::ByChance { weights, .. } if weights.windows(2).all(|pair| pair[0] == pair[1]) => Policy::Random,
-            _ => Policy::Weighted,
+            Choice::InTurn { .. } if self.node_count() == self.len() => BalancingPolicy::InTurn,
+            Choice::ByChance { stays, .. } if *stays > 0.0 => BalancingPolicy::Sticky,
+            Choice::ByChance { weights, .. } if weights.windows(2).all(|pair| pair[0] == pair[1]) => BalancingPolicy::Random,
+            _ => BalancingPolicy::Weighted,
         }
     }
 }
@@ -105,7 +81,7 @@ mod tests {
     use crate::{Answer, Budget, Examination, Outcome};
 
     /// What is said of nodes with a key each, named by it or not, of which `choose` takes one for each connection.
-    fn examined(are_named: bool, mut choose: impl FnMut(usize) -> usize) -> Option<Nodes> {
+    fn examined(are_named: bool, mut choose: impl FnMut(usize) -> usize) -> Option<BalancedNodes> {
         let mut examination = Examination::new(Budget { connections: 60, seconds: 40.0 });
         let (mut now, mut nodes) = (0.0, Vec::new());
         while let Some(request) = examination.next_request() {
@@ -123,8 +99,9 @@ mod tests {
     #[test]
     fn nodes_in_turn_are_counted() {
         for count in [2, 3, 5, 7] {
-            let nodes = Nodes { low: count, likely: count, high: Some(count), policy: Some(Policy::InTurn) };
-            assert_eq!(examined(false, |connection| connection % count), Some(nodes), "{count}");
+            let nodes =
+                BalancedNodes { low: count, likely: count, high: Some(count), policy: Some(BalancingPolicy::InTurn) };
+            assert_eq!(examined(false, |connection| connection % count as usize), Some(nodes), "{count}");
         }
     }
 
@@ -142,7 +119,7 @@ mod tests {
             let [named, nameless] = [true, false].map(|are_named| examined(are_named, chosen()));
             assert!(named.is_some(), "{count} by seed {seed}");
             for nodes in named.into_iter().chain(nameless) {
-                let is_within = nodes.low as u64 <= count && nodes.high.is_none_or(|high| count <= high as u64);
+                let is_within = u64::from(nodes.low) <= count && nodes.high.is_none_or(|high| count <= u64::from(high));
                 assert!(is_within, "{count} by seed {seed}: {nodes:?}");
             }
         }

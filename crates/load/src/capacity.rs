@@ -62,7 +62,7 @@ pub fn plan(sweep: &LoadSweep, target: PlanTarget) -> Option<LoadPlan> {
 /// Processors that so many connections a second use, each at this cost in nanoseconds.
 fn processors(rate: f64, cost: Ratio) -> (f64, Option<[f64; 2]>) {
     let of = |ns: f64| rate * ns.max(0.0) / 1e9;
-    (of(cost.median), cost.ci95.map(|(low, high)| [of(low), of(high)]))
+    (of(cost.median), cost.ci95.map(|ends| ends.map(of)))
 }
 
 #[cfg(test)]

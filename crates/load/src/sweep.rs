@@ -86,7 +86,7 @@ pub(crate) fn line(sweep: &LoadSweep) -> Option<Line> {
 /// The ends of the line; `None` where one of them is no cost.
 fn costs(line: Line) -> Option<LoadCosts> {
     let ns = |value: f64| value.max(0.0).round() as u64;
-    let ends = |cost: Ratio| cost.ci95.map(|(low, high)| [ns(low), ns(high)]);
+    let ends = |cost: Ratio| cost.ci95.map(|ends| ends.map(ns));
     let (full, resumed) = (line.at(0.0), line.at(1.0));
     (full.median > 0.0 && resumed.median > 0.0).then(|| LoadCosts {
         full_ns: ns(full.median),

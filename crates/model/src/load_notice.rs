@@ -1,5 +1,5 @@
 //! What is to be known of a load beside its figures, as numbers: who was the bottleneck and why, and when not to trust the
-//! figures. `reprise-explain` words them.
+//! figures. `reprise-results` words them.
 
 use std::time::Duration;
 

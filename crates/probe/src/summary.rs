@@ -81,7 +81,7 @@ pub fn unequal_connects(runs: &[Series], seed: u64) -> Vec<[Asked; 2]> {
 pub fn statistics(summary: Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
-        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
+        ci95_ns: summary.ci95,
         mean_ns: summary.mean,
         min_ns: summary.min,
         max_ns: summary.max,

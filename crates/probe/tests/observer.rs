@@ -181,7 +181,7 @@ fn the_same_observations_and_seed_give_the_same_figures() {
                 (summary.median, summary.min, summary.max),
                 (statistics.median_ns, statistics.min_ns, statistics.max_ns)
             );
-            assert_eq!(summary.ci95.map(|(low, high)| [low, high]), statistics.ci95_ns);
+            assert_eq!(summary.ci95, statistics.ci95_ns);
         }
     }
     assert!(measurement.series.iter().any(|it| it.asked == Asked { tls: Version::Tls13, kind: Kind::Ticket }));

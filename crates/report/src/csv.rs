@@ -118,14 +118,10 @@ struct Measured<'a> {
 
 fn measured<'a>(document: &'a MeasureDocument, run: &'a Run) -> Vec<Measured<'a>> {
     let figure = |name, n, statistics| Measured { document, run, name, n, statistics, ratio: None };
-    let ratio = |phase: Phase| {
-        let wanted = (phase, run.asked.tls, Kind::Full, run.asked.kind);
-        document.ratios.iter().find(|it| (it.phase, it.tls, it.from, it.to) == wanted)
-    };
-    let phases = run
-        .phases
-        .iter()
-        .map(|(phase, statistics)| Measured { ratio: ratio(*phase), ..figure(phase.name(), run.n, Some(statistics)) });
+    let phases = run.phases.iter().map(|(phase, statistics)| Measured {
+        ratio: document.ratio(run.asked, *phase),
+        ..figure(phase.name(), run.n, Some(statistics))
+    });
     let next = run.next_request.iter().flat_map(|next| {
         [figure("next_wait", next.n, Some(&next.wait)), figure("next_receive", next.n, Some(&next.receive))]
     });

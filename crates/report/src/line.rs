@@ -1,7 +1,7 @@
 //! A round of a watch on one line, for logs.
 
 use reprise_model::document::{MeasureDocument, Run};
-use reprise_model::{Kind, Nanos, Phase, Version};
+use reprise_model::{Nanos, Phase, Version};
 
 use crate::terminal::{in_lines, visible};
 
@@ -64,11 +64,13 @@ fn of_result(result: &MeasureDocument, form: Form) -> String {
 
 fn of_run(result: &MeasureDocument, run: &Run, form: Form) -> String {
     let kind = run.asked.kind;
-    let all = run.observed.kinds.total() + run.failed;
+    let all = run.made();
     let Some(tls) = run.phases.get(&Phase::Tls) else { return format!("{kind} 0 of {all}") };
-    let ratio =
-        result.ratios.iter().find(|it| (it.phase, it.tls, it.from, it.to) == (Phase::Tls, run.asked.tls, Kind::Full, kind));
-    let ratio = ratio.filter(|_| form != Form::WithoutRatios).map(|it| format!(" ×{:.1}", it.median)).unwrap_or_default();
+    let ratio = result
+        .ratio(run.asked, Phase::Tls)
+        .filter(|_| form != Form::WithoutRatios)
+        .map(|it| format!(" ×{:.1}", it.median))
+        .unwrap_or_default();
     let missed = if run.n < all { format!(" {} of {all}", run.n) } else { String::new() };
     format!("{kind} {}{ratio}{missed}", Nanos(tls.median_ns))
 }

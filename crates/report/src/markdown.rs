@@ -7,7 +7,7 @@ use reprise_diagnosis::{Cause, Fix};
 use crate::document::SCHEMAS;
 use crate::format::Format;
 use crate::page::cause::{FIXES, fixes, found_by, sections};
-use crate::page::{Block, Item, Ladder, LadderCell, Page, Rung};
+use crate::page::{Block, Item, Page};
 use crate::table::{Alignment, Column, Row, Table};
 
 /// `--markdown`.
@@ -69,7 +69,7 @@ fn render(page: &Page) -> String {
             facts.iter().map(|fact| format!("- {}: {}\n", escaped(&fact.name), escaped(&fact.value))).collect()
         }
         Block::Table(table) => self::table(table),
-        Block::Ladder(ladder) => self::ladder(ladder),
+        Block::Ladder(ladder) => self::table(&ladder.table()),
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::Code(commands) => format!("```sh\n{commands}\n```\n"),
         Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
@@ -102,27 +102,6 @@ fn cells(row: &Row) -> Vec<String> {
         cell.push_str(&format!(" ({})", escaped(note)));
     }
     cells
-}
-
-fn ladder(ladder: &Ladder) -> String {
-    let unit = ladder.unit;
-    let head = ladder.titles.iter().map(|title| format!("{unit} | B | {}", escaped(title)));
-    let rule = ladder.titles.iter().map(|_| "---: | ---: | :---".to_owned());
-    let rungs = ladder.rungs.iter().filter_map(|rung| match rung {
-        Rung::Messages(cells) => Some(cells.iter().map(self::cell).collect::<Vec<_>>()),
-        Rung::HandshakeEnd => None,
-    });
-    [head.collect(), rule.collect()].into_iter().chain(rungs).map(|cells| format!("| {} |\n", cells.join(" | "))).collect()
-}
-
-fn cell(cell: &LadderCell) -> String {
-    match cell {
-        LadderCell::Empty => " | | ".to_owned(),
-        LadderCell::Message(message) => {
-            format!("{} | {} | {} {}", message.at, message.size, message.arrow, escaped(&message.name))
-        }
-        LadderCell::Skipped(message) => format!("skipped | | ~~{} {}~~", message.arrow, escaped(&message.name)),
-    }
 }
 
 fn item(item: &Item) -> String {

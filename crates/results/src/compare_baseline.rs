@@ -1,5 +1,6 @@
 //! A comparison of stacks against earlier ones: what changed, and what is left of it beside a stack that did not.
 
+use itertools::Itertools;
 use reprise_model::Kind;
 use reprise_model::document::{
     Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
@@ -7,8 +8,8 @@ use reprise_model::document::{
 };
 use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
 
-use crate::baseline::comparable::{cut_short, each_once, of_provenance, other, too_few};
-use crate::estimates::{ends, estimate, of_statistics};
+use crate::baseline::comparable::{cut_short, of_provenance, other, too_few};
+use crate::estimates::of_statistics;
 
 /// An earlier comparison, and the file that it was read from.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,12 @@ pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], 
     let changed =
         |row: &CompareRow, side| raw(row, side, &results, seed).map(|raw| change(now, row, side, raw, &results, seed));
     let figures = now.rows.iter().flat_map(|row| CompareSide::ALL.map(|side| (row, side)));
-    let mut warnings = each_once(results.iter().flat_map(|result| {
+    let of_result = |result: &&CompareDocument| {
         let of_one = of_provenance(&result.provenance, &now.provenance);
         let of_over = other("way of connecting", &over(result), &over(now));
         of_one.into_iter().chain(of_over).chain(cut_short(result.interrupted))
-    }));
+    };
+    let mut warnings: Vec<String> = results.iter().flat_map(of_result).unique().collect();
     let changes: Vec<CompareChange> = figures.filter_map(|(row, side)| changed(row, side)).collect();
     if changes.iter().all(|it| it.own.is_none()) {
         warnings.push(
@@ -124,10 +126,10 @@ fn change(
         }
         let (of_reference, _) = raw(row_of(now, &reference.name, &reference.name, &row.case)?, side, earlier, seed)?;
         let left = ratio_of_estimates(raw_change, of_reference)?;
-        let ci95 = ends(&left);
-        Some(CompareOwn { beside: reference.name.clone(), ratio: left.median, ci95, change: Change::of(ci95) })
+        let Ratio { median: ratio, ci95 } = left;
+        Some(CompareOwn { beside: reference.name.clone(), ratio, ci95, change: Change::of(ci95) })
     });
-    let ci95 = ends(&raw_change);
+    let ci95 = raw_change.ci95;
     CompareChange {
         client: row.client.clone(),
         server: row.server.clone(),
@@ -148,14 +150,14 @@ fn ratios(now: &CompareDocument, earlier: &[&CompareDocument]) -> Vec<CompareRat
             (&it.client, &it.server, it.side, &it.from, &it.to)
                 == (&after.client, &after.server, after.side, &after.from, &after.to)
         };
-        let of = |it: &CompareRatio| estimate(it.median, it.ci95);
+        let of = |it: &CompareRatio| Ratio { median: it.median, ci95: it.ci95 };
         let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
         let ratio = ratio_to_earlier(of(after), &before)?;
         Some(CompareRatioChange {
             now: after.clone(),
             before: after.median / ratio.median,
             ratio: ratio.median,
-            ci95: ends(&ratio),
+            ci95: ratio.ci95,
         })
     };
     now.ratios.iter().filter_map(change).collect()

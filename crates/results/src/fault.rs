@@ -4,14 +4,14 @@ mod names;
 
 use std::time::Duration;
 
-use reprise_connection::{Detail, Fault, IoError};
+use reprise_connection::{Detail, Fault, IoError, RequestPart};
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_model::{Failure, FailureClass, FaultName, Version};
 use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
 
 pub use names::{about_name, name};
 
-use crate::{clear_text, response_words};
+use crate::clear_text;
 
 /// What is known of a connection that failed beside its fault: its words depend on it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,21 +79,46 @@ fn words(fault: &Fault, context: &FaultContext<'_>) -> Words {
             };
             (format!("cannot resolve {host}: {why}"), next_step(fault.name))
         }
-        Some(Detail::ClearText(fault)) => clear_text::words(fault),
+        Some(Detail::ClearText(problem)) => {
+            let (message, advice) = clear_text::words(problem);
+            (message, advice.or_else(|| next_step(fault.name)))
+        }
         Some(Detail::Unusable(name)) if fault.name == FaultName::BadServerName => {
             (format!("'{name}' is not a valid server name"), next_step(fault.name))
         }
-        Some(Detail::Said(_) | Detail::Unusable(_) | Detail::Unfit(_)) | None => {
-            match (response_words::words(fault), fault.name) {
-                (Some(words), _) => words,
-                (None, FaultName::Unconfirmed) => (closed_unconfirmed(), next_step(fault.name)),
-                (None, FaultName::Alert(alert)) => {
-                    let error = Error::AlertReceived(AlertDescription(alert));
-                    (tls_message(&error), tls_hint(&error, false, context))
-                }
-                (None, other) => (names::meaning(other).to_owned(), next_step(other)),
+        Some(Detail::Unfit(part)) => (unfit(part), next_step(fault.name)),
+        Some(Detail::Said(bytes)) => (said(fault.name, bytes), next_step(fault.name)),
+        Some(Detail::Unusable(_)) | None => match fault.name {
+            FaultName::Unconfirmed => (closed_unconfirmed(), next_step(fault.name)),
+            FaultName::Alert(alert) => {
+                let error = Error::AlertReceived(AlertDescription(alert));
+                (tls_message(&error), tls_hint(&error, false, context))
             }
+            other => (names::meaning(other).to_owned(), next_step(other)),
+        },
+    }
+}
+
+/// What a request has that HTTP/2 cannot carry.
+fn unfit(part: &RequestPart) -> String {
+    let what = match part {
+        RequestPart::Method => "the method".to_owned(),
+        RequestPart::HostOrPath => "the host or the path".to_owned(),
+        RequestPart::Field(name) => format!("the header field '{name}'"),
+    };
+    format!("{what} cannot be sent by HTTP/2")
+}
+
+/// What the server said in place of a response.
+fn said(name: FaultName, bytes: &[u8]) -> String {
+    let said = String::from_utf8_lossy(bytes);
+    match name {
+        FaultName::NotHttp => format!("the response is not HTTP/1.1: it starts with \"{}\"", said.escape_debug()),
+        FaultName::BadFraming => {
+            format!("the response's Content-Length is invalid or repeated: \"{}\"", said.escape_debug())
         }
+        FaultName::Http2Error => format!("no response over HTTP/2: {said}"),
+        other => names::meaning(other).to_owned(),
     }
 }
 
@@ -307,6 +332,21 @@ mod tests {
         let fault = Fault::of_engine(Error::PeerMisbehaved(asked), false);
         let context = FaultContext { has_identity: true, ..FaultContext::default() };
         assert!(hint(&fault, &context).contains("after the handshake"));
+    }
+
+    #[test]
+    fn what_the_server_said_is_quoted_and_escaped() {
+        let said = |name, bytes: &[u8]| {
+            let told = failure(&Fault::new(name).with(Detail::Said(bytes.to_vec())), &FaultContext::default());
+            (told.message, told.hint.unwrap_or_default())
+        };
+        let (message, hint) = said(FaultName::NotHttp, b"220 \"mail\"\r\n");
+        assert_eq!(message, r#"the response is not HTTP/1.1: it starts with "220 \"mail\"\r\n""#);
+        assert!(hint.ends_with("try --no-request"));
+        let (message, hint) = said(FaultName::BadFraming, b"-1");
+        assert_eq!(message, "the response's Content-Length is invalid or repeated: \"-1\"");
+        assert_eq!(hint, "");
+        assert_eq!(said(FaultName::Http2Error, b"reset").0, "no response over HTTP/2: reset");
     }
 
     #[test]

@@ -16,7 +16,6 @@ mod load_merge;
 mod load_notices;
 mod measure_document;
 mod messages;
-mod response_words;
 mod sentences;
 mod side_by_side;
 mod trace_document;

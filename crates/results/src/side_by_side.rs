@@ -11,6 +11,8 @@ use reprise_stats::histogram::{Histogram, decode, quantile_interval};
 use reprise_stats::{Ratio, mean_interval, ratio, ratio_of_estimates};
 use thiserror::Error;
 
+use crate::estimates::of_statistics;
+
 /// Why results cannot stand side by side.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SideBySideError {
@@ -68,9 +70,7 @@ pub fn measurements_side_by_side(
 
     let mut differences = Differences::new(results.iter().map(|it| (&it.target, &it.provenance)));
     let text = |of: &dyn Fn(&MeasureDocument) -> Option<String>| results.iter().map(of).collect::<Vec<_>>();
-    let each = |result: &MeasureDocument| {
-        result.runs.iter().map(|run| run.observed.kinds.total().saturating_add(run.failed)).max().map(|it| it.to_string())
-    };
+    let each = |result: &MeasureDocument| result.runs.iter().map(Run::made).max().map(|it| it.to_string());
     differences.note("connections for each row", text(&each));
     for tls in [Version::Tls12, Version::Tls13] {
         for (what, of) in NEGOTIATED {
@@ -110,7 +110,8 @@ fn rows_of_runs(results: &[MeasureDocument], asked: Asked, runs: &[Option<&Run>]
         rows.extend(row((of, kind, None), "failed", SideBySideUnit::Count, &count(&|run| Some(run.failed))));
     }
     for phase in Phase::ALL {
-        let medians: Vec<Option<Ratio>> = runs.iter().map(|run| median(run.as_ref()?, phase)).collect();
+        let medians: Vec<Option<Ratio>> =
+            runs.iter().map(|run| run.as_ref()?.phases.get(&phase).map(of_statistics)).collect();
         let mut of_medians = row((of, kind, Some(phase)), "median", SideBySideUnit::Ns, &medians);
         // Where the samples are at hand, they say more than the intervals.
         let samples: Vec<Vec<u64>> = results.iter().map(|result| crate::baseline::samples(result, asked, phase)).collect();
@@ -123,16 +124,15 @@ fn rows_of_runs(results: &[MeasureDocument], asked: Asked, runs: &[Option<&Run>]
                 if is_whole(0) && is_whole(place) {
                     let found = ratio(samples, first, SEED);
                     value.ratio = found.map(|it| it.median);
-                    value.ratio_ci95 = found.and_then(|it| it.ci95).map(ends);
+                    value.ratio_ci95 = found.and_then(|it| it.ci95);
                 }
             }
         }
         rows.extend(of_medians);
         if matches!(phase, Phase::Tls | Phase::Total) {
-            for (quantile, name, of_statistics) in QUANTILES {
-                let tail = |run: &Run| {
-                    has_samples_beyond(run.n, quantile).then(|| of_statistics(run.phases.get(&phase)?)).flatten()
-                };
+            for (quantile, name, of_quantile) in QUANTILES {
+                let tail =
+                    |run: &Run| has_samples_beyond(run.n, quantile).then(|| of_quantile(run.phases.get(&phase)?)).flatten();
                 rows.extend(row((of, kind, Some(phase)), name, SideBySideUnit::Ns, &count(&tail)));
             }
         }
@@ -151,12 +151,6 @@ const BYTES: [(&str, OfRun); 2] = [("sent", |run| Some(run.bytes?.sent.0)), ("re
 /// The tails, without intervals: the few samples beyond them tell next to nothing of how they differ.
 type OfStatistics = fn(&reprise_model::document::Statistics) -> Option<u64>;
 const QUANTILES: [(f64, &str, OfStatistics); 2] = [(0.95, "p95", |it| it.p95_ns), (0.99, "p99", |it| Some(it.p99_ns))];
-
-fn median(run: &Run, phase: Phase) -> Option<Ratio> {
-    let statistics = run.phases.get(&phase)?;
-    let ci95 = statistics.ci95_ns.map(|[low, high]| (low as f64, high as f64));
-    Some(Ratio { median: statistics.median_ns as f64, ci95 })
-}
 
 /// Loads side by side; `files` are their names.
 ///
@@ -180,8 +174,10 @@ pub fn loads_side_by_side(files: &[String], results: &[LoadDocument]) -> Result<
     let all = |of: &dyn Fn(&LoadDocument) -> Option<Ratio>| results.iter().map(of).collect::<Vec<_>>();
     let of_all = (tls, None, None);
     rows.extend(row(of_all, "rate", SideBySideUnit::EachSecond, &all(&|it| Some(rate(it, None)))));
-    let total = |it: &LoadDocument| it.total_completed().saturating_add(it.late).saturating_add(it.warmup_completed);
-    let each = |used: u64, it: &LoadDocument| (total(it) > 0).then(|| exact(used as f64 / total(it) as f64));
+    let each = |used: u64, it: &LoadDocument| {
+        let all = it.completed_at_any_time();
+        (all > 0).then(|| exact(used as f64 / all as f64))
+    };
     rows.extend(row(of_all, "server_cpu", SideBySideUnit::Ns, &all(&|it| each(it.server_cpu_ns?, it))));
     let client = |it: &LoadDocument| each(it.client_cpu_ns.user.saturating_add(it.client_cpu_ns.system), it);
     rows.extend(row(of_all, "client_cpu", SideBySideUnit::Ns, &all(&client)));
@@ -246,8 +242,8 @@ fn rate(document: &LoadDocument, kind: Option<Kind>) -> Ratio {
     };
     let whole = document.seconds as usize;
     let seconds = series.and_then(|series| series.get(..whole.min(series.len()))).unwrap_or_default();
-    let half = mean_interval(seconds).and_then(|it| it.ci95).map(|(low, high)| (high - low) / 2.0);
-    Ratio { median: mean, ci95: half.map(|half| ((mean - half).max(0.0), mean + half)) }
+    let half = mean_interval(seconds).and_then(|it| it.ci95).map(|[low, high]| (high - low) / 2.0);
+    Ratio { median: mean, ci95: half.map(|half| [(mean - half).max(0.0), mean + half]) }
 }
 
 fn histograms(document: &LoadDocument) -> BTreeMap<(Kind, Option<Phase>), Histogram<u64>> {
@@ -352,9 +348,9 @@ fn row(
             first.filter(|_| place > 0 && unit != SideBySideUnit::Count).and_then(|first| ratio_of_estimates(value, first));
         Some(SideBySideValue {
             value: value.median,
-            ci95: value.ci95.map(ends),
+            ci95: value.ci95,
             ratio: ratio.map(|it| it.median),
-            ratio_ci95: ratio.and_then(|it| it.ci95).map(ends),
+            ratio_ci95: ratio.and_then(|it| it.ci95),
         })
     };
     let values: Vec<Option<SideBySideValue>> = values.iter().enumerate().map(value).collect();
@@ -364,10 +360,6 @@ fn row(
 /// A figure that is given without an interval.
 fn exact(value: f64) -> Ratio {
     Ratio { median: value, ci95: None }
-}
-
-fn ends((low, high): (f64, f64)) -> [f64; 2] {
-    [low, high]
 }
 
 fn document<'a>(

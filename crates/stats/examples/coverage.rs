@@ -60,7 +60,7 @@ impl Trials {
     fn median(&mut self, seed: u64) -> bool {
         let truth = (self.shape)(0.5) as u64;
         let interval = summarize(&self.samples(1.0), seed).and_then(|summary| summary.ci95);
-        interval.is_some_and(|(low, high)| low <= truth && truth <= high)
+        interval.is_some_and(|[low, high]| low <= truth && truth <= high)
     }
 
     fn ratio(&mut self, seed: u64) -> bool {
@@ -94,7 +94,7 @@ impl Trials {
 }
 
 fn covers_three(ratio: Option<Ratio>) -> bool {
-    ratio.and_then(|ratio| ratio.ci95).is_some_and(|(low, high)| low <= 3.0 && 3.0 <= high)
+    ratio.and_then(|ratio| ratio.ci95).is_some_and(|[low, high]| low <= 3.0 && 3.0 <= high)
 }
 
 /// A fast mode around 1.05 ms and a slow one around 3.5 ms, with nothing between.

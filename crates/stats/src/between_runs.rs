@@ -67,15 +67,15 @@ impl Ratio {
     /// The same figure with an interval of this standard deviation of its logarithm.
     pub fn spread_by(self, deviation: f64) -> Self {
         let arm = (Z95 * deviation).exp();
-        Self { ci95: Some((self.median / arm, self.median * arm)), ..self }
+        Self { ci95: Some([self.median / arm, self.median * arm]), ..self }
     }
 
     /// The same figure, uncertain by this standard deviation of its logarithm besides.
     pub fn widened_by(self, deviation: f64) -> Self {
         let besides = Z95 * deviation;
         let wider = |arm: f64| arm.hypot(besides).exp();
-        let ci95 = self.ci95.map(|(low, high)| {
-            (self.median / wider((self.median / low).ln()), self.median * wider((high / self.median).ln()))
+        let ci95 = self.ci95.map(|[low, high]| {
+            [self.median / wider((self.median / low).ln()), self.median * wider((high / self.median).ln())]
         });
         Self { ci95, ..self }
     }
@@ -105,7 +105,7 @@ pub fn deviations_of_chance(comparisons: usize) -> f64 {
 
 /// How many standard deviations the ratio lies from 1.
 fn deviations(ratio: &Ratio) -> Option<f64> {
-    let (low, high) = ratio.ci95?;
+    let [low, high] = ratio.ci95?;
     let change = ratio.median.ln();
     let arm = if change > 0.0 { change - low.ln() } else { high.ln() - change };
     let deviations = if change == 0.0 { 0.0 } else { change.abs() * Z95 / arm };
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_widened_on_both_sides() {
-        let (low, high) = ratio(2.0, 0.03).widened_by(0.04).ci95.unwrap();
+        let [low, high] = ratio(2.0, 0.03).widened_by(0.04).ci95.unwrap();
         let expected = (Z95 * 0.05).exp();
         assert!((2.0 / low - expected).abs() < 1e-9 && (high / 2.0 - expected).abs() < 1e-9);
         assert_eq!(Ratio { median: 2.0, ci95: None }.widened_by(0.1).ci95, None);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn without_an_interval_nothing_is_named() {
-        let exact = Ratio { median: 2.0, ci95: Some((2.0, 2.0)) };
+        let exact = Ratio { median: 2.0, ci95: Some([2.0, 2.0]) };
         assert_eq!(beyond_chance(&[Ratio { median: 9.0, ci95: None }, exact]), [false, true]);
         assert_eq!(beyond_chance(&[]), [false; 0]);
     }

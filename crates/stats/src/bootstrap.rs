@@ -26,7 +26,7 @@ const FEWEST: usize = 6;
 
 /// The 95 % interval of the median of `n` samples, as zero-based positions among them when sorted. `None` when they
 /// are fewer than any interval needs.
-pub(crate) fn median_positions(n: usize, seed: u64) -> Option<(f64, f64)> {
+pub(crate) fn median_positions(n: usize, seed: u64) -> Option<[f64; 2]> {
     let mut random = Xoshiro256PlusPlus::from_seed(seed);
     middle_95_percent(n, || {
         let below = random.heads(n);
@@ -36,7 +36,7 @@ pub(crate) fn median_positions(n: usize, seed: u64) -> Option<(f64, f64)> {
 
 /// The 95 % interval of `statistic`, a function of the positions of two medians, for `n` and `m` samples that were taken
 /// without regard to one another.
-pub(crate) fn independent(n: usize, m: usize, seed: u64, statistic: impl Fn(f64, f64) -> f64) -> Option<(f64, f64)> {
+pub(crate) fn independent(n: usize, m: usize, seed: u64, statistic: impl Fn(f64, f64) -> f64) -> Option<[f64; 2]> {
     independent_beyond(TAIL, n, m, seed, statistic)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn independent_beyond(
     m: usize,
     seed: u64,
     statistic: impl Fn(f64, f64) -> f64,
-) -> Option<(f64, f64)> {
+) -> Option<[f64; 2]> {
     let mut random = Xoshiro256PlusPlus::from_seed(seed);
     middle(tail, n.min(m), || {
         let first = random.heads(n);
@@ -63,7 +63,7 @@ pub(crate) fn independent_beyond(
 /// A resample tosses one coin per round: where the round's sample falls, below the true median or above. The coin stands
 /// for both sides of an agreeing round and is turned over between the sides of any other. So either side by itself is
 /// resampled as in [`median_positions`], and the two move together as far as the rounds did.
-pub(crate) fn paired(n: usize, agreeing: usize, seed: u64, statistic: impl Fn(f64, f64) -> f64) -> Option<(f64, f64)> {
+pub(crate) fn paired(n: usize, agreeing: usize, seed: u64, statistic: impl Fn(f64, f64) -> f64) -> Option<[f64; 2]> {
     let mut random = Xoshiro256PlusPlus::from_seed(seed);
     let opposed = n.saturating_sub(agreeing);
     middle_95_percent(n, || {
@@ -104,11 +104,11 @@ fn crossing(n: usize, below: usize, gaps: Gaps) -> f64 {
     last_below + down / (down + up)
 }
 
-fn middle_95_percent(fewest: usize, resample: impl FnMut() -> f64) -> Option<(f64, f64)> {
+fn middle_95_percent(fewest: usize, resample: impl FnMut() -> f64) -> Option<[f64; 2]> {
     middle(TAIL, fewest, resample)
 }
 
-fn middle(tail: f64, fewest: usize, mut resample: impl FnMut() -> f64) -> Option<(f64, f64)> {
+fn middle(tail: f64, fewest: usize, mut resample: impl FnMut() -> f64) -> Option<[f64; 2]> {
     if fewest < FEWEST {
         return None;
     }
@@ -118,7 +118,7 @@ fn middle(tail: f64, fewest: usize, mut resample: impl FnMut() -> f64) -> Option
     let low = *low;
     // `rest` begins at `tail`, so the one with `tail - 1` others above it stands here:
     let (_, high, _) = rest.select_nth_unstable_by(RESAMPLES - 2 * tail, f64::total_cmp);
-    Some((low, *high))
+    Some([low, *high])
 }
 
 #[cfg(test)]
@@ -149,12 +149,12 @@ mod tests {
     #[test]
     fn positions_equal_the_interpolated_sign_interval() {
         for (n, low) in INTERPOLATED {
-            let found = median_positions(n, 3).unwrap();
+            let [begin, end] = median_positions(n, 3).unwrap();
             // Three standard errors of an end: 0.0047 in probability, over the probability of one step.
             let step = 0.8 / (n as f64).sqrt() * (-1.96_f64.powi(2) / 2.0).exp();
             let tolerance = 0.0047 / step;
-            assert!((found.0 - low).abs() < tolerance, "n = {n}: {found:?} does not begin at {low}");
-            assert!((found.1 - (n as f64 - 1.0 - low)).abs() < tolerance, "n = {n}: {found:?}");
+            assert!((begin - low).abs() < tolerance, "n = {n}: {begin} is not {low}");
+            assert!((end - (n as f64 - 1.0 - low)).abs() < tolerance, "n = {n}: {end}");
         }
     }
 
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn sides_that_always_agree_never_differ() {
-        assert_eq!(paired(40, 40, 1, |a, b| a - b), Some((0.0, 0.0)));
+        assert_eq!(paired(40, 40, 1, |a, b| a - b), Some([0.0, 0.0]));
     }
 
     #[test]
     fn sides_that_never_agree_differ_most() {
         let width = |agreeing| {
-            let (low, high) = paired(40, agreeing, 1, |a, b| a - b).unwrap();
+            let [low, high] = paired(40, agreeing, 1, |a, b| a - b).unwrap();
             high - low
         };
         assert!(width(0) > width(20) && width(20) > width(40));

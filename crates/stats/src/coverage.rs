@@ -23,7 +23,7 @@ const SHAPES: [(&str, Shape); 4] = [
 fn intervals_cover_the_median_95_times_in_100() {
     const TRIALS: usize = 4000;
     for n in [20, 21, 50, 100] {
-        let (low, high) = median_positions(n, 1).unwrap();
+        let [low, high] = median_positions(n, 1).unwrap();
         for (shape, sample) in SHAPES {
             let mut random = Uniform::new(2);
             let truth = sample(0.5) as u64;
@@ -48,7 +48,7 @@ fn paired_intervals_cover_the_ratio_95_times_in_100() {
             let from = random.samples(50, |u| 3.0 * sample(u));
             let to = random.samples(50, sample);
             let rounds: Vec<(u64, u64)> = from.into_iter().zip(to).collect();
-            let (low, high) = paired_ratio(&rounds, 1).unwrap().ci95.unwrap();
+            let [low, high] = paired_ratio(&rounds, 1).unwrap().ci95.unwrap();
             low <= 3.0 && 3.0 <= high
         });
         let coverage = covered.count() as f64 / TRIALS as f64;

@@ -10,7 +10,7 @@ pub struct Difference {
     pub median: f64,
     /// Bootstrap interval that covers the difference of the true medians in about 95 of 100 cases. `None` when either side has
     /// under six samples.
-    pub ci95: Option<(f64, f64)>,
+    pub ci95: Option<[f64; 2]>,
 }
 
 /// The difference of the medians of two sets of samples that were taken without regard to one another; they may differ in
@@ -31,14 +31,14 @@ mod tests {
     fn alike_samples_differ_by_an_interval_around_zero() {
         let samples: Vec<u64> = (0..60).map(|n| 1000 + (n * 37) % 100).collect();
         let found = difference(&samples, &samples, 1);
-        let (low, high) = found.and_then(|found| found.ci95).unwrap();
+        let [low, high] = found.and_then(|found| found.ci95).unwrap();
         assert!(low < 0.0 && high > 0.0, "{low}..{high}");
     }
 
     #[test]
     fn a_difference_is_what_its_samples_allow() {
         let all = difference(&[400; 9], &[100; 9], 1);
-        assert_eq!(all, Some(Difference { median: 300.0, ci95: Some((300.0, 300.0)) }), "above zero, `to` is faster");
+        assert_eq!(all, Some(Difference { median: 300.0, ci95: Some([300.0, 300.0]) }), "above zero, `to` is faster");
         assert_eq!(difference(&[6; 9], &[3; 5], 1), Some(Difference { median: 3.0, ci95: None }));
         assert_eq!(difference(&[], &[1], 1), None);
     }

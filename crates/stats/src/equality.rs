@@ -18,7 +18,7 @@ pub fn unequal_pairs(sets: &[Vec<u64>], low: f64, high: f64, seed: u64) -> Vec<(
             let (Some(from), Some(to)) = (sets.get(*from), sets.get(*to)) else { return false };
             let ratio = compare_at(|from, to| from / to, from, to);
             let interval = bootstrap::independent_beyond(tail, from.len(), to.len(), seed, ratio);
-            interval.is_some_and(|(bottom, top)| bottom > high || top < low)
+            interval.is_some_and(|[bottom, top]| bottom > high || top < low)
         };
         let (outside, inside): (Vec<_>, Vec<_>) = left.into_iter().partition(is_outside);
         left = inside;

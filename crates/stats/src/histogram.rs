@@ -66,7 +66,7 @@ pub fn quantile_interval(histogram: &Histogram<u64>, quantile: f64) -> Option<Ra
     let half = 1.96 * (quantile * (1.0 - quantile) / n).sqrt();
     let (low, high) = (quantile - half, quantile + half + 1.0 / n);
     let at = |quantile: f64| histogram.value_at_quantile(quantile) as f64;
-    let ci95 = (low > 0.0 && high < 1.0).then(|| (at(low), at(high)));
+    let ci95 = (low > 0.0 && high < 1.0).then(|| [low, high].map(at));
     (n > 0.0).then(|| Ratio { median: at(quantile), ci95 })
 }
 
@@ -137,7 +137,7 @@ mod tests {
         (1..=10_000_u64).for_each(|value| histogram.record(value * 1_000).unwrap());
         let found = quantile_interval(&histogram, 0.5).unwrap();
         // Ranks 5000 ± 98.
-        let (low, high) = found.ci95.unwrap();
+        let [low, high] = found.ci95.unwrap();
         assert!((low / 4_902_000.0 - 1.0).abs() < 2e-3 && (high / 5_099_000.0 - 1.0).abs() < 2e-3, "{low}..{high}");
         let mut few = super::histogram().unwrap();
         few.record_n(5, 20).unwrap();

@@ -45,7 +45,7 @@ impl Line {
         let median = self.mean.1 + self.slope * (x - self.mean.0);
         let error = |variance: f64| (variance * (1.0 / self.weight + (x - self.mean.0).powi(2) / self.squares)).sqrt();
         let half = self.variance.map(|variance| student_975(self.points as f64 - 2.0) * error(variance));
-        Ratio { median, ci95: half.map(|half| (median - half, median + half)) }
+        Ratio { median, ci95: half.map(|half| [median - half, median + half]) }
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     fn equal_weights_are_ordinary_least_squares() {
         let found = line(&[(0.0, 2.0, 1.0), (1.0, 1.5, 1.0), (2.0, 5.0, 1.0), (3.0, 5.5, 1.0)]).unwrap().at(0.0);
         assert!((found.median - 1.4).abs() < 1e-9, "{found:?}");
-        let (low, high) = found.ci95.unwrap();
+        let [low, high] = found.ci95.unwrap();
         let squares = [0.6_f64, -1.3, 0.8, -0.1].map(|it| it * it).iter().sum::<f64>();
         let half = 4.303 * (squares / 2.0 * (0.25 + 2.25 / 5.0)).sqrt();
         assert!((high - found.median - half).abs() < 1e-6 && (found.median - low - half).abs() < 1e-6, "{found:?}");

@@ -11,7 +11,7 @@ pub struct Ratio {
     /// Bootstrap interval that covers the ratio of the true medians in about 95 of 100 cases, or somewhat more: 96 at a
     /// hundred samples a side, 97 at twenty, and up to 99 where paired samples go together closely. `None` when either side
     /// has under six samples, or when its median may well be 0, so that no bound can be named.
-    pub ci95: Option<(f64, f64)>,
+    pub ci95: Option<[f64; 2]>,
 }
 
 /// The ratio of the medians of two sets of samples that were taken without regard to one another; they may differ in
@@ -36,9 +36,9 @@ pub fn paired_ratio(rounds: &[(u64, u64)], seed: u64) -> Option<Ratio> {
     of_sorted(&from, &to, interval)
 }
 
-fn of_sorted(from: &[u64], to: &[u64], interval: Option<(f64, f64)>) -> Option<Ratio> {
+fn of_sorted(from: &[u64], to: &[u64], interval: Option<[f64; 2]>) -> Option<Ratio> {
     let median = exact_median_of_sorted(from)? / exact_median_of_sorted(to)?;
-    let ci95 = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let ci95 = interval.filter(|[low, high]| low.is_finite() && high.is_finite());
     median.is_finite().then_some(Ratio { median, ci95 })
 }
 
@@ -66,7 +66,7 @@ mod tests {
         let known = |median, ci95| Some(Ratio { median, ci95 });
         type Case<'a> = (&'a [u64], &'a [u64], Option<Ratio>, &'a str);
         let cases: [Case<'_>; 7] = [
-            (&[400; 9], &[100; 9], known(4.0, Some((4.0, 4.0))), "above one means that `to` is faster"),
+            (&[400; 9], &[100; 9], known(4.0, Some([4.0, 4.0])), "above one means that `to` is faster"),
             (&[], &[1], None, "nothing has no ratio"),
             (&[1], &[], None, "nor to nothing"),
             (&[5; 10], &[0; 10], None, "a ratio to zero is unknown"),
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn drift_common_to_a_round_cancels_out() {
         let rounds: Vec<(u64, u64)> = (0..100).map(|round| (3000 + 300 * round, 1000 + 100 * round)).collect();
-        let (low, high) = paired_ratio(&rounds, 1).unwrap().ci95.unwrap();
+        let [low, high] = paired_ratio(&rounds, 1).unwrap().ci95.unwrap();
         assert!((low - 3.0).abs() < 1e-12 && (high - 3.0).abs() < 1e-12, "{low}..{high}");
 
         let (from, to): (Vec<u64>, Vec<u64>) = rounds.into_iter().unzip();
-        let (low, high) = ratio(&from, &to, 1).unwrap().ci95.unwrap();
+        let [low, high] = ratio(&from, &to, 1).unwrap().ci95.unwrap();
         assert!(low < 2.7 && high > 3.3, "without the rounds the drift is seen as spread: {low}..{high}");
     }
 
@@ -106,7 +106,7 @@ mod tests {
         fn the_interval_encloses_the_ratio(rounds in prop::collection::vec((any::<u64>(), 1..u64::MAX), 6..80), seed: u64) {
             let (from, to): (Vec<u64>, Vec<u64>) = rounds.iter().copied().unzip();
             for found in [paired_ratio(&rounds, seed).unwrap(), ratio(&from, &to, seed).unwrap()] {
-                let (low, high) = found.ci95.unwrap();
+                let [low, high] = found.ci95.unwrap();
                 prop_assert!(low <= found.median && found.median <= high, "{found:?}");
             }
         }

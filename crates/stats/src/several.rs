@@ -20,11 +20,11 @@ pub fn ratio_to_earlier(now: Ratio, earlier: &[Ratio]) -> Option<Ratio> {
     }
     Some(Ratio {
         median,
-        ci95: interval(now, earlier, &logarithms, mean).filter(|(low, high)| *low > 0.0 && high.is_finite()),
+        ci95: interval(now, earlier, &logarithms, mean).filter(|[low, high]| *low > 0.0 && high.is_finite()),
     })
 }
 
-fn interval(now: Ratio, earlier: &[Ratio], logarithms: &[f64], mean: f64) -> Option<(f64, f64)> {
+fn interval(now: Ratio, earlier: &[Ratio], logarithms: &[f64], mean: f64) -> Option<[f64; 2]> {
     let k = earlier.len() as f64;
     let (now_below, now_above) = arms(now)?;
     let arms: Vec<(f64, f64)> = earlier.iter().map(|it| arms(*it)).collect::<Option<_>>()?;
@@ -35,12 +35,12 @@ fn interval(now: Ratio, earlier: &[Ratio], logarithms: &[f64], mean: f64) -> Opt
     let spread = (logarithms.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (k - 1.0)).sqrt();
     let between = if earlier.len() > 1 { student_975(k - 1.0) * spread * (1.0 + 1.0 / k).sqrt() } else { 0.0 };
     let centre = now.median.ln() - mean;
-    Some(((centre - below.sqrt().max(between)).exp(), (centre + above.sqrt().max(between)).exp()))
+    Some([(centre - below.sqrt().max(between)).exp(), (centre + above.sqrt().max(between)).exp()])
 }
 
 /// How far the interval reaches below and above, on the logarithms.
 fn arms(ratio: Ratio) -> Option<(f64, f64)> {
-    let (low, high) = ratio.ci95?;
+    let [low, high] = ratio.ci95?;
     let arms = ((ratio.median / low).ln(), (high / ratio.median).ln());
     (arms.0.is_finite() && arms.1.is_finite()).then_some(arms)
 }
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
 
     fn estimate(median: f64) -> Ratio {
-        Ratio { median, ci95: Some((median * 0.98, median / 0.98)) }
+        Ratio { median, ci95: Some([median * 0.98, median / 0.98]) }
     }
 
     fn width(ratio: Ratio) -> f64 {
-        let (low, high) = ratio.ci95.unwrap();
+        let [low, high] = ratio.ci95.unwrap();
         (high / low).ln()
     }
 
@@ -94,7 +94,7 @@ mod tests {
     fn runs_that_differ_widen_it_beyond_what_they_differ_by() {
         let agreeing = ratio_to_earlier(estimate(100.0), &[estimate(100.0); 3]).unwrap();
         let differing = ratio_to_earlier(estimate(100.0), &[90.0, 100.0, 111.0].map(estimate)).unwrap();
-        let (low, high) = differing.ci95.unwrap();
+        let [low, high] = differing.ci95.unwrap();
         assert!(width(differing) > 3.0 * width(agreeing) && low < 0.85 && high > 1.15, "{low}..{high}");
     }
 

@@ -12,7 +12,7 @@ pub struct Summary {
     pub median: u64,
     /// Bootstrap interval that covers the true median in about 95 of 100 cases, rounded outwards. `None` under six
     /// samples, which admit no such interval.
-    pub ci95: Option<(u64, u64)>,
+    pub ci95: Option<[u64; 2]>,
     /// Arithmetic mean.
     pub mean: u64,
     /// Least sample.
@@ -46,9 +46,9 @@ pub fn summarize(samples: &[u64], seed: u64) -> Option<Summary> {
     })
 }
 
-fn interval(sorted: &[u64], seed: u64) -> Option<(u64, u64)> {
-    let (low, high) = bootstrap::median_positions(sorted.len(), seed)?;
-    Some((value_at(sorted, low, f64::floor)?, value_at(sorted, high, f64::ceil)?))
+fn interval(sorted: &[u64], seed: u64) -> Option<[u64; 2]> {
+    let [low, high] = bootstrap::median_positions(sorted.len(), seed)?;
+    Some([value_at(sorted, low, f64::floor)?, value_at(sorted, high, f64::ceil)?])
 }
 
 fn mean(samples: &[u64]) -> Option<u64> {
@@ -68,7 +68,7 @@ mod tests {
         let one = Summary { n: 1, median: 9, ci95: None, mean: 9, min: 9, max: 9, p90: 9, p95: 9, p99: 9 };
         assert_eq!(summarize(&[9], 1), Some(one));
         let equal = summarize(&[u64::MAX; 50], 1).unwrap();
-        assert_eq!((equal.ci95, equal.mean), (Some((u64::MAX, u64::MAX)), u64::MAX));
+        assert_eq!((equal.ci95, equal.mean), (Some([u64::MAX, u64::MAX]), u64::MAX));
     }
 
     proptest! {
@@ -77,7 +77,7 @@ mod tests {
         #[test]
         fn figures_stand_in_order(samples in prop::collection::vec(any::<u64>(), 1..80), seed: u64) {
             let summary = summarize(&samples, seed).unwrap();
-            let (low, high) = summary.ci95.unwrap_or((summary.median, summary.median));
+            let [low, high] = summary.ci95.unwrap_or([summary.median; 2]);
             let ascending = [summary.min, low, summary.median, high, summary.max];
             prop_assert!(ascending.is_sorted(), "{summary:?}");
             prop_assert!([summary.median, summary.p90, summary.p99, summary.max].is_sorted(), "{summary:?}");
@@ -99,7 +99,7 @@ mod tests {
             let (before, after) = (summarize(&samples, 1).unwrap(), summarize(&moved, 1).unwrap());
             prop_assert_eq!(before.median + by, after.median);
             prop_assert_eq!(before.mean + by, after.mean);
-            prop_assert_eq!(before.ci95.map(|(low, high)| (low + by, high + by)), after.ci95);
+            prop_assert_eq!(before.ci95.map(|ends| ends.map(|end| end + by)), after.ci95);
         }
     }
 }

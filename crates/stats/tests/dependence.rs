@@ -57,7 +57,7 @@ fn intervals_cover_the_ratio_whatever_samples_depend_on() {
 fn a_cyclic_order_lets_a_carry_over_fall_on_one_kind() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let cyclic: Vec<usize> = (0..200).map(|place| place % 2).collect();
-    let (low, high) = interval(&simulate(&cyclic, Dependence::CarryOver(0.15), SHAPES[0].1, &mut random), 1);
+    let [low, high] = interval(&simulate(&cyclic, Dependence::CarryOver(0.15), SHAPES[0].1, &mut random), 1);
     assert!(high < RATIO, "{low}..{high}");
 }
 
@@ -83,14 +83,14 @@ fn coverage(n: usize, kinds: usize, dependence: Dependence, shape: Shape, trials
     let mut random = ChaCha8Rng::seed_from_u64(n as u64 * 10 + kinds as u64);
     let covered = (0..trials).filter(|trial| {
         let order = balanced_order(kinds, n, 0, random.next_u64());
-        let (low, high) = interval(&simulate(&order, dependence, shape, &mut random), u64::from(*trial));
+        let [low, high] = interval(&simulate(&order, dependence, shape, &mut random), u64::from(*trial));
         low <= RATIO && RATIO <= high
     });
     covered.count() as f64 / f64::from(trials)
 }
 
 /// Of the first two kinds, the nth sample of one with the nth of the other, as in a measurement.
-fn interval(samples: &[Vec<u64>], seed: u64) -> (f64, f64) {
+fn interval(samples: &[Vec<u64>], seed: u64) -> [f64; 2] {
     let rounds: Vec<(u64, u64)> = samples[0].iter().copied().zip(samples[1].iter().copied()).collect();
     paired_ratio(&rounds, seed).unwrap().ci95.unwrap()
 }

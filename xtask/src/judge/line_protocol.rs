@@ -13,12 +13,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use reprise_judge::{Answer, Budget, Confidence, Examination};
+use reprise_judge::{Answer, Budget, Examination};
+use reprise_model::document::Confidence;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::JudgeArguments;
 use super::world::{Connected, Outcome};
-use super::{JudgeArguments, confidence_name};
 
 #[derive(Deserialize)]
 struct Begin {
@@ -116,9 +117,9 @@ impl<R: BufRead, W: Write> Lines<R, W> {
             examination.answer(request, Answer { outcome: became.outcome.into(), key, now: became.now, sessions: 1 });
         }
         let said = examination.conclusions();
-        let said = said.iter().filter(|it| it.confidence >= Confidence::Likely);
+        let said = said.iter().filter(|it| it.confidence != Confidence::Possible);
         let said: Vec<Value> =
-            said.map(|it| json!({"cause": it.cause.slug(), "confidence": confidence_name(it), "odds": it.odds})).collect();
+            said.map(|it| json!({"cause": it.cause.slug(), "confidence": it.confidence, "odds": it.odds})).collect();
         self.send(&json!({ "conclude": said }))
     }
 }

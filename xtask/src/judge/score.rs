@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reprise_judge::{Conclusion, Confidence, Examination};
+use reprise_judge::{Conclusion, Examination};
+use reprise_model::document::Confidence;
 
-use super::confidence_name;
 use super::world::World;
 
 /// What was said of one server.
@@ -26,7 +26,7 @@ impl Verdict {
         let spec = &world.spec;
         let is_right = |it: &Conclusion| spec.right.iter().any(|group| group.contains(&it.cause.slug()));
         let is_found =
-            |group: &[&str]| said.iter().any(|it| it.confidence >= Confidence::Likely && group.contains(&it.cause.slug()));
+            |group: &[&str]| said.iter().any(|it| it.confidence != Confidence::Possible && group.contains(&it.cause.slug()));
         let needed = if spec.is_decidable { spec.right.as_slice() } else { &[] };
         Self {
             family: world.family.name,
@@ -57,7 +57,7 @@ impl Verdict {
             .iter()
             .map(|(it, is_right)| {
                 let wrong = if *is_right { "" } else { " (wrong)" };
-                format!("{} {} {:.0}{wrong}", confidence_name(it), it.cause.slug(), it.odds)
+                format!("{} {} {:.0}{wrong}", it.confidence, it.cause.slug(), it.odds)
             })
             .collect();
         let needed: Vec<&str> = self.needed.iter().filter(|(_, is_found)| !is_found).map(|(slug, _)| *slug).collect();

@@ -28,7 +28,7 @@ pub(crate) fn of_servers(stacks: &[ComparedStack], times: &[ServerTime], seed: u
         };
         let (from, to) = (time(&published.from)?, time(&published.to)?);
         let ratio = reprise_stats::ratio(&from.samples, &to.samples, seed)?;
-        let ci95 = ratio.ci95.map(|(low, high)| [low, high]);
+        let ci95 = ratio.ci95;
         let verdict = judge(published.ratio, ratio.median, ci95);
         Some(CompareClaim {
             source: claim.source.to_owned(),

@@ -286,7 +286,7 @@ impl Run<'_> {
                 let of = |cell: &Cell| cell.samples.iter().map(time).collect::<Vec<u64>>();
                 reprise_stats::difference(&of(from), &of(to), self.plan.seed).map(|found| LayersChange {
                     median_ns: found.median.round() as i64,
-                    ci95_ns: found.ci95.map(|(low, high)| [low.floor() as i64, high.ceil() as i64]),
+                    ci95_ns: found.ci95.map(|[low, high]| [low.floor() as i64, high.ceil() as i64]),
                 })
             };
             if let (Some(cpu_ns), Some(wall_ns)) = (change(|[cpu, _]| *cpu), change(|[_, wall]| *wall)) {

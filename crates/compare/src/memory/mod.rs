@@ -122,6 +122,6 @@ fn weigh_in_child(
 
 fn statistics(samples: &[u64], seed: u64) -> Option<CompareBytes> {
     let summary = reprise_stats::summarize(samples, seed)?;
-    let ci95 = summary.ci95.map(|(low, high)| [low, high]);
+    let ci95 = summary.ci95;
     Some(CompareBytes { median: summary.median, ci95, samples: samples.to_vec() })
 }

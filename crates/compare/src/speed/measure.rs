@@ -213,7 +213,7 @@ fn cost(samples: &[u64], batch: u64, seed: u64) -> Option<SpeedCost> {
     let summary = reprise_stats::summarize(samples, seed)?;
     // A hundredth of a nanosecond is far below what a sample tells.
     let once = |ns: u64| (ns as f64 / batch as f64 * 100.0).round() / 100.0;
-    let ci95_ns = summary.ci95.map(|(low, high)| [low, high].map(once));
+    let ci95_ns = summary.ci95.map(|ends| ends.map(once));
     Some(SpeedCost { median_ns: once(summary.median), ci95_ns, min_ns: once(summary.min) })
 }
 
@@ -230,7 +230,7 @@ fn hardware(cells: &[Cell], seed: u64) -> Vec<SpeedHardware> {
             operation: without.primitive.operation,
             algorithm: without.primitive.algorithm.to_owned(),
             ratio: ratio.median * per_operation,
-            ci95: ratio.ci95.map(|(low, high)| [low, high].map(|bound| bound * per_operation)),
+            ci95: ratio.ci95.map(|ends| ends.map(|bound| bound * per_operation)),
         })
     };
     without.filter_map(ratio).collect()

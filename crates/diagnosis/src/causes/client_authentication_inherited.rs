@@ -74,6 +74,6 @@ fn inherits(series: &Series<'_>) -> bool {
 fn account(series: &Series<'_>) -> String {
     let (asked, requested) = (series.asked, series.with(is_requested));
     let all = connections(series.count());
-    let account = format!("{} {}: certificate requested on {requested} of {all}", asked.tls, asked.kind);
+    let account = format!("{asked}: certificate requested on {requested} of {all}");
     if requested == 0 { account } else { format!("{account}, sent on {}", series.with(is_sent)) }
 }

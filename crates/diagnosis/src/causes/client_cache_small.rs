@@ -1,5 +1,6 @@
 //! `client-cache-small`: with several names the client remembers too few of them.
 
+use itertools::Itertools;
 use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::{Cause, Rule, client_fix};
@@ -83,13 +84,10 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
 
 fn others_since(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
     let Some(latest) = chance.latest() else { return 0 };
-    let mut names: Vec<Option<&str>> = case
-        .offers()
+    case.offers()
         .filter(|(it, _)| it.number > latest.number && is_one_client(it, chance.connection))
         .map(|(_, offer)| offer.sni.as_deref())
         .filter(|name| *name != chance.offer.sni.as_deref())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names.len()
+        .unique()
+        .count()
 }

@@ -7,7 +7,6 @@ use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
 use super::client_never_offers::{self, is_silent};
 use super::{Cause, Rule, client_fix};
-use crate::causes::cause;
 use crate::client::case::{Chance, ClientCase, first_lines, is_other_process, named};
 use crate::client::software::{CURL, Habit, habit};
 
@@ -95,8 +94,6 @@ CPU.",
     ..Cause::BLANK
 };
 
-const ID: &str = "client-config-rebuilt";
-
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
     forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))
 }
@@ -104,8 +101,7 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
 /// No configuration lives longer than its process: what the cause's own remedies keep is not enough here.
 fn remedies_across_processes() -> Vec<Remedy> {
     let across = Remedy::general("Make the connections from one process, or keep sessions in a file between processes:");
-    let of_cause = cause(ID).map(|cause| cause.client_remedies(Some(CURL))).unwrap_or_default();
-    let of_curl = of_cause.into_iter().filter(|remedy| remedy.software.as_deref() == Some(CURL));
+    let of_curl = CAUSE.client_remedies(Some(CURL)).into_iter().filter(|remedy| remedy.software.as_deref() == Some(CURL));
     let of_openssl = [(
         "OpenSSL API",
         "i2d_SSL_SESSION writes a session and d2i_SSL_SESSION reads it; openssl s_client: -sess_out, then -sess_in FILE",

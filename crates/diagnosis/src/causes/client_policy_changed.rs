@@ -32,7 +32,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let unlike = case.unlike_the_most(|node| node.is_reached().then(|| node.asks_for_certificate.clone()));
     let refused = MECHANISMS
         .into_iter()
@@ -40,12 +40,12 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let who = case.list(&unlike.nodes);
     let differs = format!("{who} treats client certificates otherwise than the others");
     let finding = match refused {
-        _ if unlike.nodes.is_empty() => return Vec::new(),
+        _ if unlike.nodes.is_empty() => return None,
         Some((asked, pair)) => {
             let title = format!("{differs}, and sessions are refused between them");
             CAUSE.finding(Severity::Risk, Confidence::Likely, title).because([case.cite(asked, pair)])
         }
         None => CAUSE.finding(Severity::Note, Confidence::Likely, differs),
     };
-    vec![FleetFinding { finding, nodes: unlike.nodes, reason: "other rules for client certificates" }]
+    Some(FleetFinding { finding, nodes: unlike.nodes, reason: "other rules for client certificates" })
 }

@@ -37,11 +37,8 @@ for i in 1 2 3 4 5 6 7 8; do curl -sI https://HOST/ | grep -i '^date'; sleep 0.2
 /// Seconds that clocks may differ by.
 const TOLERATED: i64 = 2;
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let ahead: Vec<(usize, usize, i64)> = case.clocks_apart(TOLERATED);
-    if ahead.is_empty() {
-        return Vec::new();
-    }
     let tickets = || MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
     let refuses = |asked, from, to| case.relation(asked, from, to) == Relation::Refuses;
     let refused = ahead.iter().find_map(|(ahead, behind, by)| {
@@ -52,7 +49,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
         let ways = [(*ahead, *behind), (*behind, *ahead)];
         tickets().find_map(|asked| Some((ways.into_iter().find(|way| one_way(asked, *way))?, *ahead, *behind, *by, asked)))
     });
-    let found = match refused {
+    let (nodes, finding) = match refused {
         Some(((from, to), ahead, behind, by, asked)) => {
             let title = format!(
                 "The clock of {} is {by} s ahead of {}, and {} refuses the other's tickets",
@@ -61,13 +58,14 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
                 case.list(&[to])
             );
             let evidence = [mechanism(asked), case.cite(asked, (from, to)), case.cite(asked, (to, from))];
-            Some((vec![ahead], CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence)))
+            (vec![ahead], CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence))
         }
-        None => ahead.iter().max_by_key(|(.., by)| *by).map(|(ahead, behind, by)| {
+        None => {
+            let (ahead, behind, by) = ahead.iter().max_by_key(|(.., by)| *by)?;
             let title = format!("The clock of {} is {by} s ahead of {}", case.list(&[*ahead]), case.list(&[*behind]));
             let evidence = ["By the dates of their responses".to_owned()];
             (vec![*ahead], CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence))
-        }),
+        }
     };
-    found.into_iter().map(|(nodes, finding)| FleetFinding { finding, nodes, reason: "another time" }).collect()
+    Some(FleetFinding { finding, nodes, reason: "another time" })
 }

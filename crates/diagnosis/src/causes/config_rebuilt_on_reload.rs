@@ -37,8 +37,8 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
-    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked)).into_iter().collect()
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
+    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked))
 }
 
 /// It was there all the time, as far as was seen, and knows nothing of before.

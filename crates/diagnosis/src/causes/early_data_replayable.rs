@@ -57,7 +57,7 @@ fn of_experiment(_: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
 }
 
 /// One node has taken what another takes again.
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let taken = || {
         let is_taken = |seen: &Observation| seen.facts().is_some_and(|facts| facts.early_data == Some(EarlyData::Accepted));
         case.examination.crossed.iter().filter(move |it| is_taken(&it.observation) && it.observation.is_answered_well())
@@ -67,7 +67,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let is_replay = |(first, again): &(&Crossed, &Crossed)| {
         first.observation.index < again.observation.index && first.to != again.to && origin(first) == origin(again)
     };
-    let Some((first, again)) = pairs.into_iter().find(is_replay) else { return Vec::new() };
+    let (first, again) = pairs.into_iter().find(is_replay)?;
     let nodes = vec![first.to, again.to];
     let title = format!(
         "Early data that {} has taken is taken again by {}: an attacker can replay such a request",
@@ -76,7 +76,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     );
     let evidence = "With the same ticket, and both were answered: no node knows what came to another".to_owned();
     let finding = CAUSE.finding(Severity::Risk, Confidence::Certain, title).because([evidence]);
-    vec![FleetFinding { finding, nodes, reason: "early data" }]
+    Some(FleetFinding { finding, nodes, reason: "early data" })
 }
 
 fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {

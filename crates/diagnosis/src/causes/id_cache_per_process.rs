@@ -1,11 +1,10 @@
 //! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
+use itertools::Itertools;
 use reprise_judge::Cause as Concluded;
-use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
+use reprise_model::{Asked, Kind, Version};
 use reprise_probe::diagnose::Judgement;
-
-use reprise_probe::fleet::MECHANISMS;
 
 use super::shared::parted_title;
 use super::{Cause, JudgedRule, Rule, fix};
@@ -67,22 +66,18 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
-    let of_kind =
-        |kind| MECHANISMS.into_iter().find(|asked| asked.kind == kind && asked.tls == reprise_model::Version::Tls12);
-    let (Some(ids), Some(tickets)) = (of_kind(Kind::Id), of_kind(Kind::Ticket)) else { return Vec::new() };
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
+    let [ids, tickets] = [Kind::Id, Kind::Ticket].map(|kind| Asked { tls: Version::Tls12, kind });
     let parted = case.parted_pairs(ids);
-    let Some(pair) = parted.first() else { return Vec::new() };
+    let pair = parted.first()?;
     let covers = |(one, other): &(usize, usize)| case.relation(tickets, *one, *other) == crate::fleet::Relation::Accepts;
     let severity = if parted.iter().all(covers) { Severity::Note } else { Severity::Risk };
     let confidence = if case.is_one_name { Confidence::Likely } else { Confidence::Possible };
-    let mut nodes: Vec<usize> = parted.iter().flat_map(|(one, other)| [*one, *other]).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
+    let nodes: Vec<usize> = parted.iter().flat_map(|(one, other)| [*one, *other]).sorted_unstable().dedup().collect();
     let title = format!("1.2 session IDs of {} are good at their own node alone", case.list(&nodes));
     let evidence = [*pair, (pair.1, pair.0)].map(|pair| case.cite(ids, pair));
     let finding = CAUSE.finding(severity, confidence, title).because(evidence);
-    vec![FleetFinding { finding, nodes, reason: "a session cache of its own" }]
+    Some(FleetFinding { finding, nodes, reason: "a session cache of its own" })
 }
 
 fn title(judgement: &Judgement) -> String {

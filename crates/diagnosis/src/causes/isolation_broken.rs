@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use itertools::Itertools;
 use reprise_model::FaultName;
 use reprise_model::document::{Confidence, Finding, IsolationVerdict, Severity};
 use reprise_probe::isolation::{CameTo, Seen};
@@ -70,11 +71,7 @@ fn of_offers(offers: &[&CrossedOffer<'_>]) -> Vec<Finding> {
 
 /// The targets that gave these sessions, each once.
 fn sources(offers: &[&CrossedOffer<'_>]) -> String {
-    let mut names: Vec<&str> = offers.iter().map(|it| it.record.from.as_str()).collect();
-    names.dedup();
-    names.sort_unstable();
-    names.dedup();
-    names.join(", ")
+    offers.iter().map(|it| it.record.from.as_str()).sorted_unstable().dedup().join(", ")
 }
 
 /// So many full handshakes, each refused, leave no room for a node among several that lets the holder in.

@@ -1,5 +1,6 @@
 //! `key-propagation-skew`: a session is refused until the other nodes know its key.
 
+use itertools::Itertools;
 use reprise_judge::Cause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
@@ -56,13 +57,8 @@ openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /d
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
-    MECHANISMS
-        .into_iter()
-        .filter(|asked| asked.kind == Kind::Ticket)
-        .find_map(|asked| of_mechanism(case, asked))
-        .into_iter()
-        .collect()
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
+    MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket).find_map(|asked| of_mechanism(case, asked))
 }
 
 fn of_mechanism(case: &FleetCase<'_>, asked: reprise_model::Asked) -> Option<FleetFinding> {
@@ -73,14 +69,12 @@ fn of_mechanism(case: &FleetCase<'_>, asked: reprise_model::Asked) -> Option<Fle
         let is_new = case.keys_differ(asked, *from, *to) == Some(true);
         is_new && case.relation(asked, *to, *from) == Relation::Accepts
     };
-    let (pairs, confidence) = match late.is_empty() {
-        false => (late, Confidence::Likely),
-        true => (case.refusing_pairs(asked).into_iter().filter(one_way).collect(), Confidence::Likely),
+    let pairs = match late.is_empty() {
+        false => late,
+        true => case.refusing_pairs(asked).into_iter().filter(one_way).collect(),
     };
-    let confidence = if case.is_one_name { confidence } else { Confidence::Possible };
-    let mut nodes: Vec<usize> = pairs.iter().map(|(_, to)| *to).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
+    let confidence = if case.is_one_name { Confidence::Likely } else { Confidence::Possible };
+    let nodes: Vec<usize> = pairs.iter().map(|(_, to)| *to).sorted_unstable().dedup().collect();
     let title =
         format!("{}: {} does not know, or learns late, the key that others seal with", mechanism(asked), case.list(&nodes));
     let evidence: Vec<String> = pairs.iter().take(3).map(|pair| case.cite(asked, *pair)).collect();

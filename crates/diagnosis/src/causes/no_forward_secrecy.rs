@@ -46,7 +46,7 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
     let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
     let of = |series: &&Series<'_>| {
         let (asked, all) = (series.asked, connections(series.count()));
-        format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
+        format!("{asked}: psk_ke on {} of {all}", series.with(uses_psk_alone))
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
     let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");

@@ -122,9 +122,9 @@ fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
     seen.observation.facts().filter(shows)?.leaf
 }
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let unlike = case.unlike_the_most(|node| (!node.leaves.is_empty()).then(|| node.leaves.clone()));
-    let (Some(one), Some(other)) = (unlike.nodes.first().copied(), unlike.most.first().copied()) else { return Vec::new() };
+    let (one, other) = (*unlike.nodes.first()?, *unlike.most.first()?);
     let is_for_it = |asked: Asked| {
         unlike.pairs().filter(move |pair| case.refuses_under_one_key(asked, *pair)).map(move |pair| (asked, pair))
     };
@@ -138,5 +138,5 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let shown = format!("SHA-256 of {}: {}; of {}: {}", case.list(&[one]), leaf(one), case.list(&[other]), leaf(other));
     let cited = refused.iter().take(3).map(|(asked, pair)| case.cite(*asked, *pair));
     let finding = CAUSE.finding(severity, Confidence::Likely, title).because(std::iter::once(shown).chain(cited));
-    vec![FleetFinding { finding, nodes: unlike.nodes, reason: "another certificate" }]
+    Some(FleetFinding { finding, nodes: unlike.nodes, reason: "another certificate" })
 }

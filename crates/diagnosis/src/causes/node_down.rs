@@ -48,10 +48,10 @@ done
 const CITED: usize = 4;
 
 /// Of nodes that are asked one by one, one is down where others are not; where all are, nothing is known of nodes.
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let (nodes, up): (Vec<usize>, Vec<usize>) = (0..case.nodes.len()).partition(|node| case.is_down(*node));
     if nodes.is_empty() || up.is_empty() {
-        return Vec::new();
+        return None;
     }
     let title = match nodes.as_slice() {
         [one] => format!("{} is down, and the other nodes are not", case.list(&[*one])),
@@ -67,7 +67,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let is_chance = |node: &usize| case.nodes.get(*node).is_some_and(|node| node.failed < 2);
     let confidence = if nodes.iter().any(is_chance) { Confidence::Likely } else { Confidence::Certain };
     let finding = CAUSE.finding(Severity::Fault, confidence, title).because(cited.collect::<Vec<_>>());
-    vec![FleetFinding { finding, nodes, reason: "down" }]
+    Some(FleetFinding { finding, nodes, reason: "down" })
 }
 
 fn title(judgement: &Judgement) -> String {

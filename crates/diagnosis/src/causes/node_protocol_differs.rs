@@ -73,7 +73,7 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
     Some(CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(evidence))
 }
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let versions =
         case.unlike_the_most(|node| node.is_reached().then(|| node.suites.keys().copied().collect::<Vec<Version>>()));
     if let Some(like) = versions.most.first() {
@@ -85,10 +85,10 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
         let each =
             versions.nodes.iter().take(3).chain([like]).map(|node| format!("{}: {}", case.list(&[*node]), spoken(*node)));
         let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title).because(each.collect::<Vec<_>>());
-        return vec![FleetFinding { finding, nodes: versions.nodes, reason: "other versions" }];
+        return Some(FleetFinding { finding, nodes: versions.nodes, reason: "other versions" });
     }
     let suites = case.unlike_the_most(|node| node.is_reached().then(|| node.suites.clone()));
-    let Some(like) = suites.most.first() else { return Vec::new() };
+    let like = suites.most.first()?;
     let is_refused = |pair| MECHANISMS.into_iter().any(|asked| case.refuses_under_one_key(asked, pair));
     let severity = if suites.pairs().any(is_refused) { Severity::Risk } else { Severity::Note };
     let chosen = |node: usize| {
@@ -98,7 +98,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     let title = format!("{} chooses other cipher suites than the other nodes", case.list(&suites.nodes));
     let each = suites.nodes.iter().take(3).chain([like]).map(|node| format!("{}: {}", case.list(&[*node]), chosen(*node)));
     let finding = CAUSE.finding(severity, Confidence::Likely, title).because(each.collect::<Vec<_>>());
-    vec![FleetFinding { finding, nodes: suites.nodes, reason: "other cipher suites" }]
+    Some(FleetFinding { finding, nodes: suites.nodes, reason: "other cipher suites" })
 }
 fn is_refused(seen: &ProbeRecord) -> bool {
     seen.observation.outcome == Err(REFUSES)

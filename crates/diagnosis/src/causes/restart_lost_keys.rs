@@ -43,8 +43,8 @@ One full handshake for each client at each restart, all at once: the load of a r
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
-    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked)).into_iter().collect()
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
+    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked))
 }
 
 /// It was away, and knows nothing of before.

@@ -60,8 +60,8 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     ..Cause::BLANK
 };
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
-    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked)).into_iter().collect()
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
+    MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked))
 }
 
 /// Nodes that shared one key and share another now have not restarted: each would have made a key of its own.

@@ -82,7 +82,7 @@ pub(crate) enum ExaminedRule {
 pub(crate) type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
 
 /// What the offers between nodes show of a cause.
-pub(crate) type FleetRule = fn(&FleetCase<'_>) -> Vec<FleetFinding>;
+pub(crate) type FleetRule = fn(&FleetCase<'_>) -> Option<FleetFinding>;
 /// What sessions of other places, offered at one target, show of a cause.
 pub(crate) type IsolatedRule = fn(&[&CrossedOffer<'_>]) -> Vec<Finding>;
 

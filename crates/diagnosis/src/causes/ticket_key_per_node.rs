@@ -45,7 +45,7 @@ openssl s_client -connect ADDRESS2:443 -servername HOST -tls1_2 -sess_in session
 /// How many refusals are cited.
 const CITED: usize = 4;
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let mechanisms = MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket);
     // One finding tells of all versions: a key serves them all.
     let found = mechanisms.filter_map(|asked| {
@@ -64,10 +64,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
             apart.into_iter().filter(|node| !of_largest.contains(node) && !has_their_key(*node)).collect();
         (!pairs.is_empty()).then_some((asked, pairs, nodes, are_named))
     });
-    let Some((asked, pairs, nodes, are_named)) = found.max_by_key(|(_, pairs, _, are_named)| (*are_named, pairs.len()))
-    else {
-        return Vec::new();
-    };
+    let (asked, pairs, nodes, are_named) = found.max_by_key(|(_, pairs, _, are_named)| (*are_named, pairs.len()))?;
     let of_none = nodes.len() == case.nodes.len();
     let confidence = match (case.is_one_name, are_named) {
         (true, true) => Confidence::Certain,
@@ -87,7 +84,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
         format!("By {}: {} refuse each other's sessions and accept their own", mechanism(asked), of_pairs(pairs.len()));
     let evidence = std::iter::once(under).chain(cited.map(|pair| case.cite(asked, pair)));
     let finding = CAUSE.finding(Severity::Fault, confidence, title).because(evidence);
-    vec![FleetFinding { finding, nodes, reason: "another ticket key" }]
+    Some(FleetFinding { finding, nodes, reason: "another ticket key" })
 }
 
 fn of_pairs(count: usize) -> String {

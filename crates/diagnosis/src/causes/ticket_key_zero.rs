@@ -59,7 +59,7 @@ fn is_zero(seen: &&Observation) -> bool {
     seen.ticket_key_is_zero && gives(seen)
 }
 
-fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
+fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     let of = |node: usize| case.examination.crossed.iter().filter(move |it| it.to == node).map(|it| &it.observation);
     let nodes: Vec<usize> = (0..case.nodes.len()).filter(|node| of(*node).any(|seen| is_zero(&seen))).collect();
     let count = |node: &usize| {
@@ -68,8 +68,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Vec<FleetFinding> {
     };
     let evidence: Vec<String> = nodes.iter().take(3).map(count).chain([KNOWN.to_owned()]).collect();
     let finding = CAUSE.finding(Severity::Fault, Confidence::Certain, TITLE).because(evidence);
-    let found = FleetFinding { finding, nodes, reason: "a ticket key of zero bytes" };
-    if found.nodes.is_empty() { Vec::new() } else { vec![found] }
+    (!nodes.is_empty()).then_some(FleetFinding { finding, nodes, reason: "a ticket key of zero bytes" })
 }
 
 fn of_measurement(case: &Case<'_>) -> Option<Finding> {

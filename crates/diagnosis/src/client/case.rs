@@ -96,9 +96,7 @@ impl<'a> ClientCase<'a> {
 
     /// How many different processes called; none where that is not known of all.
     pub(crate) fn processes(&self) -> Option<usize> {
-        let mut processes: Vec<u32> = self.offers().map(|(it, _)| it.process).collect::<Option<_>>()?;
-        processes.sort_unstable();
-        processes.dedup();
+        let processes: BTreeSet<u32> = self.offers().map(|(it, _)| it.process).collect::<Option<_>>()?;
         Some(processes.len())
     }
 

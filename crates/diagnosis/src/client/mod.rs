@@ -52,7 +52,6 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         target: run.target,
         subject: Subject::Client,
         address: Some(run.address),
-        other_addresses: Vec::new(),
         software: software.map(str::to_owned),
         reached,
         // Without a command, Ctrl-C is how a watch ends.
@@ -63,9 +62,8 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         experiments: verdict::experiments(&case),
         connections: u32::try_from(watched.connections.len() as u64 + watched.unkept).unwrap_or(u32::MAX),
         seconds: run.watched_for.as_secs_f64(),
-        nodes: None,
         matrix: verdict::matrix(&case),
-        figures: Vec::new(),
         warnings,
+        ..Diagnosis::default()
     }
 }

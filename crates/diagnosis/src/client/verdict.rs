@@ -1,5 +1,6 @@
 //! What all of it comes to: one sentence, and a table.
 
+use itertools::Itertools;
 use reprise_model::document::{ExperimentRecord, Finding, MechanismRecord};
 use reprise_model::{Asked, Failure, Kind, Version};
 
@@ -61,13 +62,7 @@ pub(super) fn warnings(case: &ClientCase<'_>, findings: &[Finding]) -> Vec<Strin
 
 /// What was watched, name by name.
 pub(super) fn experiments(case: &ClientCase<'_>) -> Vec<ExperimentRecord> {
-    let mut names: Vec<Option<&str>> = Vec::new();
-    for (_, offer) in case.offers() {
-        let name = offer.sni.as_deref();
-        if !names.contains(&name) && names.len() < 64 {
-            names.push(name);
-        }
-    }
+    let names = case.offers().map(|(_, offer)| offer.sni.as_deref()).unique().take(64);
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let record = |name: Option<&str>| {
         let all = || case.offers().filter(move |(_, offer)| offer.sni.as_deref() == name);
@@ -89,7 +84,7 @@ pub(super) fn experiments(case: &ClientCase<'_>) -> Vec<ExperimentRecord> {
             outcome: format!("{chances} could offer a session, {offered} did, {resumed} resumed"),
         }
     };
-    names.into_iter().map(record).collect()
+    names.map(record).collect()
 }
 
 /// What each mechanism came to.

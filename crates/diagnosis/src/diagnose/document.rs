@@ -2,10 +2,9 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_judge::{Cause as Concluded, Nodes, Policy};
+use reprise_judge::Cause as Concluded;
 use reprise_model::document::{
-    BalancedNodes, BalancingPolicy, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Remedy,
-    Severity, Subject,
+    BalancedNodes, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Severity, Subject,
 };
 use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
@@ -14,8 +13,9 @@ use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, W
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};
 use crate::bound::bound;
-use crate::causes::{self, Side, cause, causes};
+use crate::causes::causes;
 use crate::figures::connections;
+use crate::findings::with_remedies;
 use crate::series::Case;
 use crate::verdict::verdict;
 
@@ -49,8 +49,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let found = if reached { findings(&examined) } else { Vec::new() };
     let software = software.map(str::to_owned).or_else(|| examination.software.clone());
     let starttls = figures.target.starttls.as_deref();
-    let found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls));
-    let found: Vec<Finding> = found.collect();
+    let found: Vec<Finding> = with_remedies(found, software.as_deref(), starttls).collect();
     let matrix = matrix(&examined);
     let is_explained = found.iter().any(|finding| finding.severity != Severity::Note);
     let unexplained = (!is_explained && reached).then(|| failed_without_reason(examination)).flatten();
@@ -85,21 +84,11 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
 
 /// The nodes behind the address, by the mechanism that shows their number best.
 fn nodes(judgements: &[Judgement]) -> Option<BalancedNodes> {
-    let width = |nodes: &Nodes| nodes.high.unwrap_or(usize::MAX) - nodes.low;
+    let width = |nodes: &BalancedNodes| nodes.high.unwrap_or(u32::MAX) - nodes.low;
     // One that fails at times is not told from one that is down.
     let is_whole = |judgement: &&Judgement| judgement.of(Concluded::NodeDown).is_none();
     let shown = judgements.iter().filter(is_whole).filter_map(|judgement| judgement.nodes);
-    shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none())).map(|nodes| BalancedNodes {
-        low: nodes.low as u32,
-        likely: nodes.likely as u32,
-        high: nodes.high.map(|high| high as u32),
-        policy: nodes.policy.map(|policy| match policy {
-            Policy::InTurn => BalancingPolicy::InTurn,
-            Policy::Random => BalancingPolicy::Random,
-            Policy::Weighted => BalancingPolicy::Weighted,
-            Policy::Sticky => BalancingPolicy::Sticky,
-        }),
-    })
+    shown.min_by_key(|nodes| (width(nodes), nodes.policy.is_none()))
 }
 
 fn not_reached(failure: Option<&Failure>) -> String {
@@ -135,26 +124,6 @@ fn healthy(matrix: &[MechanismRecord]) -> String {
     match by.is_empty() {
         true => "Nothing was resumed, and no cause was found".to_owned(),
         false => format!("It resumes: {}", by.join(", ")),
-    }
-}
-
-/// What fixes it where it runs on this software; where nobody knows, all that is known. A remedy that depends on the finding, and
-/// so is not the cause's, stays.
-fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str>) -> Finding {
-    let Some(cause) = cause(&finding.id) else { return finding };
-    let general = cause.remedies_in(starttls);
-    if !finding.remedies.is_empty() && finding.remedies != general {
-        let known = software.and_then(causes::software);
-        let is_known = |remedy: &Remedy| remedy.software.as_deref() == known;
-        let mut remedies = finding.remedies.clone();
-        if known.is_some() && remedies.iter().any(is_known) {
-            remedies.retain(|remedy| remedy.software.is_none() || is_known(remedy));
-        }
-        return finding.fixed_by(remedies);
-    }
-    match software {
-        Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
-        _ => finding.fixed_by(general),
     }
 }
 

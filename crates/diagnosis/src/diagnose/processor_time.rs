@@ -32,7 +32,7 @@ fn is_complete(seen: &ProbeRecord, version: Version) -> bool {
 
 /// Of the medians, where the interval of their ratio leaves no doubt that the first is more.
 fn difference(full: &[u64], resumed: &[u64]) -> Option<Nanos> {
-    let (low, _) = reprise_stats::ratio(full, resumed, SEED)?.ci95?;
+    let [low, _] = reprise_stats::ratio(full, resumed, SEED)?.ci95?;
     let (full, resumed) = (reprise_stats::median(full)?, reprise_stats::median(resumed)?);
     (low > 1.0).then(|| Nanos(full) - Nanos(resumed))
 }

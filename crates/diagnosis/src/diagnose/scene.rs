@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_judge::{Cause as Concluded, Conclusion, Confidence};
+use reprise_judge::{Cause as Concluded, Conclusion};
+use reprise_model::document::Confidence;
 use reprise_model::document::Finding;
 use reprise_model::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket,

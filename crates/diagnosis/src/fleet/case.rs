@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use reprise_model::document::Finding;
 use reprise_model::{Asked, ClientAuthentication, FailureClass, FaultName, KeyName, Kind, Nanos, Version};
 use reprise_probe::diagnose::{are_named, key_name};
@@ -305,15 +306,8 @@ impl Node {
         let all: Vec<_> = examination.crossed.iter().filter(|it| it.to == place).collect();
         for asked in MECHANISMS.into_iter().filter(|asked| asked.kind == Kind::Ticket) {
             let seen = || all.iter().filter(|it| it.asked == asked).map(|it| &it.observation);
-            let mut names: Vec<KeyName> = Vec::new();
-            if are_named(seen(), asked) {
-                seen().filter_map(key_name).for_each(|name| {
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
-                });
-            }
-            node.key_names.insert(asked, names);
+            let are_named = are_named(seen(), asked);
+            node.key_names.insert(asked, seen().filter_map(key_name).filter(|_| are_named).unique().collect());
         }
         let mut tried: BTreeMap<Version, bool> = BTreeMap::new();
         for crossed in &all {

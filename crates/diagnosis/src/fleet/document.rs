@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reprise_model::document::{Fleet, FleetGroup, FleetNode};
+use itertools::Itertools;
+use reprise_model::document::{Finding, Fleet, FleetGroup, FleetNode};
 use reprise_model::{Asked, KeyName, Version};
 use reprise_probe::crossing::{CrossingEnd, PlaceState};
 use reprise_probe::fleet::{FleetExamination, MECHANISMS};
 use reprise_wire::CipherSuite;
 
 use super::case::{FleetCase, FleetFinding, Node};
-use crate::causes::{Side, cause, rules};
+use crate::causes::rules;
 use crate::diagnose::examined::mechanism;
+use crate::findings::with_remedies;
 use crate::verdict::worst_first;
 
 /// Nodes that were examined together.
@@ -34,13 +36,8 @@ pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fle
         verdict.insert_str(0, "Incomplete: ");
     }
     let software = run.software.map(str::to_owned).or_else(|| one_software(examination));
-    let mut findings: Vec<_> = found.into_iter().map(|it| it.finding).collect();
-    for finding in &mut findings {
-        if let Some(cause) = cause(&finding.id) {
-            let software = software.as_deref().filter(|_| cause.fixes_of(Side::Server).next().is_some());
-            *finding = finding.clone().fixed_by(cause.remedies(software));
-        }
-    }
+    let mut findings: Vec<Finding> =
+        with_remedies(found.into_iter().map(|it| it.finding), software.as_deref(), None).collect();
     worst_first(&mut findings);
     let mechanisms = case.mechanisms();
     Fleet {
@@ -74,19 +71,13 @@ fn one_software(examination: &FleetExamination) -> Option<String> {
 
 fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
     let names = MECHANISMS.iter().filter_map(|asked| node.key_names.get(asked)).flatten();
-    let mut key_names: Vec<String> = Vec::new();
-    for name in names.map(KeyName::to_string) {
-        if !key_names.contains(&name) {
-            key_names.push(name);
-        }
-    }
     let suites: BTreeSet<u16> = node.suites.values().flatten().copied().collect();
     FleetNode {
         target: name.to_owned(),
         address: state.address.map(|address| address.to_string()),
         software: state.software.clone(),
         reached: node.is_reached(),
-        key_names,
+        key_names: names.map(KeyName::to_string).unique().collect(),
         certificate: node.leaves.last().map(|leaf| leaf.iter().map(|byte| format!("{byte:02x}")).collect()),
         versions: node.suites.keys().copied().collect::<Vec<Version>>(),
         suites: suites.into_iter().map(|suite| CipherSuite(suite).to_string()).collect(),
@@ -97,15 +88,9 @@ fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
 }
 
 fn group(case: &FleetCase<'_>, main: Option<Asked>, nodes: Vec<usize>) -> FleetGroup {
-    let mut key_names: Vec<String> = Vec::new();
-    for node in nodes.iter().filter_map(|node| case.nodes.get(*node)) {
-        for name in main.and_then(|main| node.key_names.get(&main)).into_iter().flatten().map(KeyName::to_string) {
-            if !key_names.contains(&name) {
-                key_names.push(name);
-            }
-        }
-    }
-    FleetGroup { nodes, key_names }
+    let members = nodes.iter().filter_map(|node| case.nodes.get(*node));
+    let names = members.filter_map(|node| node.key_names.get(&main?)).flatten();
+    FleetGroup { key_names: names.map(KeyName::to_string).unique().collect(), nodes }
 }
 
 /// "6 of 8 nodes share; c and f stand alone: another ticket key".

@@ -60,22 +60,14 @@ impl Fleet {
     fn as_target(&self) -> Diagnosis {
         Diagnosis {
             target: FLEET.to_owned(),
-            subject: Subject::Server,
-            address: None,
-            other_addresses: Vec::new(),
-            software: None,
             reached: self.nodes.iter().any(|node| node.reached),
-            failure: None,
             incomplete: self.incomplete,
             verdict: self.verdict.clone(),
             findings: self.findings.clone(),
-            experiments: Vec::new(),
             connections: self.connections,
             seconds: self.seconds,
-            nodes: None,
-            matrix: Vec::new(),
-            figures: Vec::new(),
             warnings: self.warnings.clone(),
+            ..Diagnosis::default()
         }
     }
 }
@@ -100,7 +92,7 @@ impl Finding {
 }
 
 /// What was found out about one server, or about the clients of one program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
     /// The server as it was named; for a client the program, or the address that it was awaited at.
@@ -172,8 +164,10 @@ named! {
 
 named! {
     /// Which side of a connection is judged.
+    #[derive(Default)]
     pub enum Subject {
         /// A server.
+        #[default]
         Server = "server",
         /// A client program.
         Client = "client",

@@ -144,7 +144,12 @@ impl LoadDocument {
 
     /// Whether anything completed, in time or not.
     pub fn has_any(&self) -> bool {
-        self.total_completed() > 0 || self.late > 0 || self.warmup_completed > 0
+        self.completed_at_any_time() > 0
+    }
+
+    /// All that completed, in time or not.
+    pub fn completed_at_any_time(&self) -> u64 {
+        self.total_completed().saturating_add(self.late).saturating_add(self.warmup_completed)
     }
 
     /// All that failed.

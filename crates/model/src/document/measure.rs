@@ -75,6 +75,11 @@ impl MeasureDocument {
     pub fn run(&self, tls: Version, kind: Kind) -> Option<&Run> {
         self.runs.iter().find(|run| run.asked == Asked { tls, kind })
     }
+
+    /// What connections of this version and kind gain on full handshakes in a phase.
+    pub fn ratio(&self, asked: Asked, phase: Phase) -> Option<&Ratio> {
+        self.ratios.iter().find(|it| (it.tls, it.to, it.phase, it.from) == (asked.tls, asked.kind, phase, Kind::Full))
+    }
 }
 
 /// What was measured.
@@ -166,6 +171,13 @@ pub struct Run {
     /// where n = 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cpu_ns: Option<ClientCpu>,
+}
+
+impl Run {
+    /// How many connections were made for it, failed ones included. A file may claim any counts.
+    pub fn made(&self) -> u64 {
+        self.observed.kinds.total().saturating_add(self.failed)
+    }
 }
 
 /// What was observed in a run. The single values are those of its first sample of the asked kind, or else of its first.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{FirstConnection, Provenance, Ratio, Run, Target, TicketRequest};
-use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Nanos, Observation, Outcome, Phases, Version, What};
+use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Observation, Outcome, Phases, Version, What};
 
 /// What `trace TARGET` prints as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -147,11 +147,6 @@ impl TracedConnection {
         let is_handshake = |event: &&Event| matches!(event.what, What::Handshake { .. } | What::ChangeCipherSpec);
         self.handshake().iter().filter(is_handshake).count() as u64
     }
-
-    /// When the last message of the handshake went out or came in.
-    pub fn handshake_end(&self) -> Option<Nanos> {
-        self.handshake().last().map(|event| event.at)
-    }
 }
 
 /// A message that a resumed handshake did without.
@@ -192,7 +187,7 @@ fn skipped(full: &TracedConnection, resumed: &TracedConnection) -> Vec<SkippedMe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClientAuthentication, Kind, Purpose, Verification, Version};
+    use crate::{ClientAuthentication, Kind, Nanos, Purpose, Verification, Version};
 
     fn observation() -> Observation {
         Observation::begun(0, Nanos(0), Purpose::Sample, Asked { tls: Version::Tls12, kind: Kind::Full })
@@ -268,6 +263,6 @@ mod tests {
     #[test]
     fn a_handshake_ends_with_its_last_finished_and_begins_at_zero() {
         let full = connection(Kind::Full, &FULL);
-        assert_eq!((full.handshake().len(), full.handshake_end()), (8, Some(Nanos(7))));
+        assert_eq!((full.handshake().len(), full.handshake().last().map(|event| event.at)), (8, Some(Nanos(7))));
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use reprise_judge::{Cause, Conclusion, Judge, Nodes};
+use reprise_judge::{Cause, Conclusion, Judge};
+use reprise_model::document::BalancedNodes;
 use reprise_model::{Asked, KeyName, Kind, Observation, Ticket};
 
 /// What shows where nothing is accepted.
@@ -21,7 +22,7 @@ pub struct Judgement {
     /// The odds that no session is accepted, as far as it looked: one that is refused until it is older looks the same.
     pub never_accepted: f64,
     /// The nodes behind the address, where it is sure that there are several.
-    pub nodes: Option<Nodes>,
+    pub nodes: Option<BalancedNodes>,
     /// The connections that it rests on, in the order of time.
     pub observations: Vec<Observation>,
 }

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::drawing::{Drawing, fitted, frame, text};
+use super::table;
 use crate::page::{Ladder, LadderCell, LadderMessage, Rung};
 
 /// From one rung to the next.
@@ -33,7 +34,7 @@ pub(super) fn render(ladder: &Ladder, id: &str) -> Markup {
             }
             details {
                 summary { "The same as a table" }
-                (table(ladder))
+                (table::render(&ladder.table(), "Messages"))
             }
         }
     }
@@ -90,53 +91,4 @@ fn described(ladder: &Ladder, side: usize) -> String {
     let messages = names(|cell| if let LadderCell::Message(message) = cell { Some(message) } else { None });
     let skipped = names(|cell| if let LadderCell::Skipped(message) = cell { Some(message) } else { None });
     if skipped.is_empty() { format!("In order: {messages}.") } else { format!("In order: {messages}. Skipped: {skipped}.") }
-}
-
-fn table(ladder: &Ladder) -> Markup {
-    html! {
-        div.scroll role="group" aria-label="Table: messages" tabindex="0" {
-            table {
-                caption { "Messages" }
-                thead {
-                    tr {
-                        @for title in &ladder.titles {
-                            th scope="col" { (title) }
-                            th.figures scope="col" { (ladder.unit) }
-                            th.figures scope="col" { "bytes" }
-                        }
-                    }
-                }
-                tbody {
-                    @for rung in &ladder.rungs {
-                        @if let Rung::Messages(cells) = rung { tr { @for cell in cells { (self::cell(cell)) } } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn cell(cell: &LadderCell) -> Markup {
-    match cell {
-        LadderCell::Empty => html! { td {} td {} td {} },
-        LadderCell::Message(LadderMessage { at, size, arrow, name }) => html! {
-            td { (words(arrow)) " " (name) }
-            td.figures { (at) }
-            td.figures { (size) }
-        },
-        LadderCell::Skipped(message) => {
-            html! { td { s { (words(message.arrow)) " " (message.name) } } td colspan="2" { "skipped" } }
-        }
-    }
-}
-
-/// What an arrow means, for those who hear it.
-fn words(arrow: &str) -> Markup {
-    let meaning = match arrow {
-        "→" => "sent",
-        "⇒" => "sent encrypted",
-        "←" => "received",
-        _ => "received encrypted",
-    };
-    html! { span aria-hidden="true" { (arrow) } span.heard { (meaning) } }
 }

@@ -7,8 +7,9 @@ mod matrix;
 mod memory;
 pub(super) mod words;
 
+use itertools::Itertools;
 use reprise_model::document::{
-    CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
+    CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, ComparedStack, stack_pair,
 };
 use reprise_model::{KeyPairs, ServerChain, Version};
 
@@ -184,11 +185,14 @@ fn has_built_in_stacks_alone(document: &CompareDocument) -> bool {
         && document.skipped.iter().all(|it| is_built_in(&it.client) && is_built_in(&it.server))
 }
 
+/// The stacks with their libraries.
+pub(super) fn stacks(stacks: &[ComparedStack]) -> Fact {
+    let shown = |stack: &ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+    Fact::new("stacks", stacks.iter().map(shown).join(" · "))
+}
+
 fn facts(document: &CompareDocument) -> Vec<Fact> {
-    let shown =
-        |stack: &reprise_model::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
-    let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
-    let mut facts = vec![Fact::new("stacks", stacks.join(" · "))];
+    let mut facts = vec![stacks(&document.stacks)];
     if document.over == CompareOver::Loopback {
         let each = match document.cores {
             Some([client, server]) => format!("the clients on core {client}, the servers on core {server}"),

@@ -1,7 +1,7 @@
 //! What was found out about each target: the verdict, the findings, what each mechanism came to, and on request what was tried.
 
 use reprise_model::document::{
-    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity,
+    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity,
 };
 
 use super::conditions::conditions;
@@ -76,7 +76,7 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
         blocks.push(Block::warning("Incomplete: these are the experiments made until then"));
     }
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
-    blocks.extend(items(&worst_first(target), target.software.as_deref(), shown));
+    blocks.extend(items(&target.findings, target.software.as_deref(), shown));
     blocks.extend(chart(target).map(Block::Chart));
     blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
     blocks.extend(target.warnings.iter().map(Block::warning));
@@ -127,13 +127,6 @@ fn asked(address: &str, others: &[String]) -> String {
 /// So many addresses are named.
 const NAMED: usize = 4;
 
-/// The findings; a saved file may hold them in any order.
-fn worst_first(target: &Diagnosis) -> Vec<&Finding> {
-    let mut findings: Vec<_> = target.findings.iter().collect();
-    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
-    findings
-}
-
 /// How many of the offered sessions resumed: of each mechanism, and below it of the experiments that came to something else.
 fn chart(target: &Diagnosis) -> Option<Chart> {
     let offered = target.matrix.iter().filter(|record| record.offered > 0);
@@ -150,7 +143,7 @@ fn chart(target: &Diagnosis) -> Option<Chart> {
         };
         let varied = target.experiments.iter().filter(differs);
         let varied = varied.map(|it| (it.name.clone(), it.resumed, it.offered));
-        (format!("{} {}", record.asked.tls, record.asked.kind), std::iter::once(plain).chain(varied).collect::<Vec<_>>())
+        (record.asked.to_string(), std::iter::once(plain).chain(varied).collect::<Vec<_>>())
     });
     let groups: Vec<_> = groups.collect();
     let sentence = |(group, rows): &(String, Vec<(String, u32, u32)>)| {
@@ -185,17 +178,16 @@ fn resumed(records: &[MechanismRecord]) -> String {
             (0, true) => "not tried".to_owned(),
             (offered, _) => format!("{} of {offered}", it.resumed),
         };
-        format!("{} {} {came_to}", it.asked.tls, it.asked.kind)
+        format!("{} {came_to}", it.asked)
     };
     records.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// What was tried, what it took and what it came to, in the order of time.
 fn experiments(records: &[ExperimentRecord]) -> Table {
-    let asked = |it: &ExperimentRecord| it.asked.map(|asked| format!("{} {}", asked.tls, asked.kind)).unwrap_or_default();
     Rows::of(records)
         .words("experiment", |it| &it.name)
-        .words("under", asked)
+        .words("under", |it| it.asked.map(|asked| asked.to_string()).unwrap_or_default())
         .words("varies", |it| &it.varies)
         .dispensable(0)
         .figures("connections", "", |it| Figure::count(it.connections.into()))

@@ -16,11 +16,16 @@ const REMEDY_LINES: usize = 4;
 /// So many lines have the items of one page, where not all is shown. The first is always one of them.
 const ALL_LINES: usize = 22;
 
-/// The findings as items, in this order. A remedy that the finding before has too is not said twice. `software` is what the server or
+/// The findings as items, the worst first: a saved file may hold them in any order. A remedy that the finding before has too is not said twice. `software` is what the server or
 /// client says that it is, or what somebody says of it. Unless all is to be shown, the evidence is what decides, the remedies are
 /// those of this software, and what goes beyond a screen is named alone.
-pub(super) fn items(findings: &[&Finding], software: Option<&str>, shown: Shown) -> Vec<Block> {
-    let findings: Vec<&Finding> = findings.iter().copied().filter(|finding| shown.shows(finding)).collect();
+pub(super) fn items<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    software: Option<&str>,
+    shown: Shown,
+) -> Vec<Block> {
+    let mut findings: Vec<&Finding> = findings.into_iter().filter(|finding| shown.shows(finding)).collect();
+    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
     let mut previous = Vec::new();
     let items = findings.iter().map(|finding| {
         let mut item = Item::from(*finding);
@@ -64,7 +69,7 @@ pub(super) fn left_out<'a>(
             count => format!("{count} notes that ask"),
         }
     ));
-    let items = items(&findings, software, Shown { in_full: true, ..shown });
+    let items = items(findings, software, Shown { in_full: true, ..shown });
     Some(Block::Secondary(std::iter::once(heading).chain(items).collect()))
 }
 

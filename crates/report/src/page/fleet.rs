@@ -1,6 +1,6 @@
 //! Who of several nodes accepts whose sessions: a sentence, a picture, the groups.
 
-use reprise_model::document::{Finding, Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
+use reprise_model::document::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
 use reprise_model::{Asked, Kind};
 
 use super::findings::items;
@@ -25,9 +25,7 @@ pub(super) fn fleet(fleet: &Fleet, shown: Shown) -> Vec<Block> {
     if fleet.incomplete {
         blocks.push(Block::warning("Incomplete: these are the offers made until then"));
     }
-    let mut findings: Vec<&Finding> = fleet.findings.iter().collect();
-    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
-    blocks.extend(items(&findings, None, shown));
+    blocks.extend(items(&fleet.findings, None, shown));
     if fleet.nodes.len() <= PICTURED {
         blocks.push(Block::Table(nodes(fleet)));
         blocks.extend(pictured(fleet).into_iter().map(|asked| Block::Table(matrix(fleet, asked))));
@@ -72,11 +70,7 @@ fn fact(mechanism: &FleetMechanism) -> Fact {
         mechanism.crossed[1],
         mechanism.crossed[0],
     );
-    Fact::new(name(mechanism.asked), value)
-}
-
-fn name(asked: Asked) -> String {
-    format!("{} {}", asked.tls, asked.kind)
+    Fact::new(mechanism.asked.to_string(), value)
 }
 
 /// The letter that stands for a node in the picture.

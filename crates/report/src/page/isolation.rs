@@ -1,5 +1,6 @@
 //! Which sessions of one target are accepted at another: who may enter where, and what was accepted all the same.
 
+use itertools::Itertools;
 use reprise_model::document::{IsolationRecord, IsolationVerdict};
 
 use super::{Block, section};
@@ -36,14 +37,7 @@ fn left_out(records: &[IsolationRecord], shown: usize) -> String {
 /// A row for each target, holder and version.
 fn entries(records: &[IsolationRecord]) -> Table {
     let key = |record: &IsolationRecord| (record.to.clone(), record.holder.clone(), record.asked.tls);
-    let mut each: Vec<&IsolationRecord> = Vec::new();
-    for record in records {
-        if !each.iter().any(|known| key(known) == key(record)) {
-            each.push(record);
-        }
-    }
-    each.sort_by_key(|record| key(record));
-    Rows::of(each)
+    Rows::of(records.iter().unique_by(|record| key(record)).sorted_by_key(|record| key(record)))
         .words("target", |it| it.to.clone())
         .grouped(|it| it.to.clone())
         .words("certificate", holder)
@@ -61,8 +55,8 @@ fn offered(records: &[&IsolationRecord]) -> Table {
         .words("to", |it| it.to.clone())
         .words("certificate", |it| holder(it))
         .words("by", |it| match it.session_tls == it.asked.tls {
-            true => format!("{} {}", it.asked.tls, it.asked.kind),
-            false => format!("{} {}, of {}", it.asked.tls, it.asked.kind, it.session_tls),
+            true => it.asked.to_string(),
+            false => format!("{}, of {}", it.asked, it.session_tls),
         })
         .figures("accepted", "", |it| Figure::count(it.accepted.into()))
         .figures("of", "", |it| Figure::count(it.offered.into()))

@@ -132,9 +132,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn ratio(&self, phase: Phase) -> Option<&'a Ratio> {
-        let kind = self.reused?.asked.kind;
-        let wanted = (phase, self.version, Kind::Full, kind);
-        self.result.ratios.iter().find(|ratio| (ratio.phase, ratio.tls, ratio.from, ratio.to) == wanted)
+        self.result.ratio(self.reused?.asked, phase)
     }
 
     /// Why nothing was reused.

@@ -3,6 +3,7 @@
 use reprise_model::document::{LayersDifference, LayersDocument, LayersRow};
 use reprise_model::{Kind, Level};
 
+use super::compare::stacks;
 use super::{Block, Fact, Item, Page, grouped, section, source};
 use crate::chart::{Bar, Bars, Chart, Group};
 use crate::figures::{Figure, Scale, Unit, signed};
@@ -50,9 +51,6 @@ const SOURCE: &str =
     "The findings are those of J. G. Jensen, Enhancing SSL Performance, CCLRC Rutherford Appleton Laboratory, 2006.";
 
 fn facts(document: &LayersDocument) -> Vec<Fact> {
-    let shown =
-        |stack: &reprise_model::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
-    let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
     let context = &document.context;
     let roots = match (context.trusted, context.files) {
         (1, _) => "1 trusted certificate".to_owned(),
@@ -65,7 +63,7 @@ fn facts(document: &LayersDocument) -> Vec<Fact> {
         (Some(key), true) => format!("client key {key}, encrypted"),
     };
     let mut facts = vec![
-        Fact::new("stacks", stacks.join(" · ")),
+        stacks(&document.stacks),
         Fact::new("server", document.address.clone()),
         Fact::new("request", format!("{}, {} times a row", document.method, document.count)),
         Fact::new("context", format!("{roots}, {key}")),

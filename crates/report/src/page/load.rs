@@ -8,7 +8,7 @@ use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep,
 use reprise_model::{Kind, Phase};
 
 use super::conditions::conditions;
-use super::measure::title;
+use super::measure::{responses, title};
 use super::{Block, Fact, Item, Page, counted, section, source};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -121,11 +121,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
     facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
-    let statuses: Vec<String> = document.http_status.iter().map(|(status, count)| format!("{status} × {count}")).collect();
-    if !statuses.is_empty() {
-        let is_secondary = document.http_status.keys().all(|status| (200..300).contains(status));
-        facts.push(Fact { is_secondary, ..Fact::new("HTTP", statuses.join(", ")) });
-    }
+    facts.extend(responses(&document.http_status));
     if !document.alpn.is_empty() {
         let protocols: Vec<String> = document.alpn.iter().map(|(name, count)| format!("{name} × {count}")).collect();
         facts.push(Fact::new("ALPN", protocols.join(", ")));
@@ -138,7 +134,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     if completed > 0 || failed > 0 {
         facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, excluded from the counts below")));
     }
-    let each = document.total_completed().saturating_add(document.late).saturating_add(document.warmup_completed);
+    let each = document.completed_at_any_time();
     if each > 0 {
         let micros = |ns: u64| ns as f64 / 1e3 / each as f64;
         let client = document.client_cpu_ns;

@@ -4,6 +4,7 @@ mod charts;
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, Target, TicketRequest};
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_results::sentences;
@@ -21,14 +22,14 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     // What is broken comes before what it costs.
     let (broken, notes): (Vec<&Finding>, Vec<_>) = document.findings.iter().partition(|it| it.severity != Severity::Note);
-    let mut summary = items(&broken, document.software.as_deref(), shown);
+    let mut summary = items(broken, document.software.as_deref(), shown);
     summary.extend(sentences(document).into_iter().map(Block::Paragraph));
     if document.interrupted {
         summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
     summary.extend(document.warnings.iter().map(Block::warning));
     summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    summary.extend(items(&notes, document.software.as_deref(), shown));
+    summary.extend(items(notes, document.software.as_deref(), shown));
     blocks.push(Block::Summary(summary));
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     if !document.runs.is_empty() {
@@ -70,10 +71,12 @@ fn facts(document: &MeasureDocument) -> Vec<Fact> {
     }
     facts.extend(tickets(document).map(|value| Fact::new("tickets", value)));
     facts.push(Fact::new("samples", connections(document)));
-    // What all of them should have come to can wait.
-    let is_usual = document.runs.iter().flat_map(|run| run.http_status.keys()).all(|status| (200..300).contains(status));
-    let statuses = statuses(document).map(|value| Fact { is_secondary: is_usual, ..Fact::new("HTTP", value) });
-    facts.extend(statuses);
+    let mut statuses: BTreeMap<u16, u64> = BTreeMap::new();
+    for (status, count) in document.runs.iter().flat_map(|run| &run.http_status) {
+        let sum = statuses.entry(*status).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    facts.extend(responses(&statuses));
     let of_server =
         document.server_cpu.map(|cpu| format!("{} of processor time for a connection", Nanos(cpu.per_connection_ns)));
     facts.extend(of_server.map(|value| Fact::new("server", value)));
@@ -122,7 +125,7 @@ pub(super) fn use_of_psk(mode: PskMode, is_external: bool) -> String {
 }
 
 fn connections(document: &MeasureDocument) -> String {
-    let each: Vec<u64> = document.runs.iter().map(|run| run.observed.kinds.total().saturating_add(run.failed)).collect();
+    let each: Vec<u64> = document.runs.iter().map(Run::made).collect();
     let most = each.iter().copied().max().unwrap_or_default();
     let up_to = if each.iter().all(|count| *count == most) { "" } else { "up to " };
     let all = document.all_connections;
@@ -150,15 +153,11 @@ fn tickets(document: &MeasureDocument) -> Option<String> {
     Some(format!("requested {new_session}, and {resumption} on resumption; {promised}; received per connection: {given}"))
 }
 
-/// "200 × 388, 503 × 12".
-fn statuses(document: &MeasureDocument) -> Option<String> {
-    let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
-    for (status, count) in document.runs.iter().flat_map(|run| &run.http_status) {
-        let sum = counts.entry(*status).or_default();
-        *sum = sum.saturating_add(*count);
-    }
-    let shown: Vec<String> = counts.iter().map(|(status, count)| format!("{status} × {count}")).collect();
-    (!shown.is_empty()).then(|| shown.join(", "))
+/// "200 × 388, 503 × 12". What all of them should have come to can wait.
+pub(super) fn responses(by_status: &BTreeMap<u16, u64>) -> Option<Fact> {
+    let is_secondary = by_status.keys().all(|status| (200..300).contains(status));
+    let counts = by_status.iter().map(|(status, count)| format!("{status} × {count}")).join(", ");
+    (!counts.is_empty()).then(|| Fact { is_secondary, ..Fact::new("HTTP", counts) })
 }
 
 fn legend(document: &MeasureDocument) -> String {
@@ -251,8 +250,7 @@ impl Layout {
             lines.push(Line { note: Some(otherwise(run)), tone: Tone::Warning, ..Line::of(run, "  others") });
         }
         if run.failed > 0 {
-            let all = run.observed.kinds.total().saturating_add(run.failed);
-            let note = Some(format!("{} of {all}", run.failed));
+            let note = Some(format!("{} of {}", run.failed, run.made()));
             lines.push(Line { note, tone: Tone::Fault, ..Line::of(run, "  failed") });
         }
         lines.extend(self.savings(document, run).into_iter().flatten());
@@ -291,11 +289,7 @@ impl Layout {
 
     fn savings(&self, document: &MeasureDocument, run: &Run) -> Option<[Line; 2]> {
         let full = document.run(run.asked.tls, Kind::Full).filter(|_| run.asked.kind != Kind::Full)?;
-        let ratio = |phase: Phase| {
-            document.ratios.iter().find(|ratio| {
-                (ratio.phase, ratio.tls, ratio.from, ratio.to) == (phase, run.asked.tls, Kind::Full, run.asked.kind)
-            })
-        };
+        let ratio = |phase: Phase| document.ratio(run.asked, phase);
         let less = |full: Option<u64>, run: Option<u64>| Some(signed(full?).saturating_sub(signed(run?)));
         let tone = tone_of_saving(ratio(Phase::Tls));
         let is_gain = |ratio: &Ratio| tone_of_saving(Some(ratio)) == Tone::Gain;

@@ -44,17 +44,6 @@ pub(crate) fn too_few(baselines: usize) -> Option<String> {
     (baselines == 2).then(|| text.to_owned())
 }
 
-/// What several baselines have in common is said once.
-pub(crate) fn each_once(warnings: impl Iterator<Item = String>) -> Vec<String> {
-    let mut different = Vec::new();
-    for warning in warnings {
-        if !different.contains(&warning) {
-            different.push(warning);
-        }
-    }
-    different
-}
-
 fn libraries(before: &Provenance, after: &Provenance) -> Option<String> {
     let changed = after.libraries.iter().filter_map(|(name, version)| {
         let earlier = before.libraries.get(name).filter(|earlier| *earlier != version)?;

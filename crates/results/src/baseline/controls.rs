@@ -10,7 +10,7 @@ use reprise_stats::{
 };
 
 use super::{in_order, seconds};
-use crate::estimates::{ends, of_statistics};
+use crate::estimates::of_statistics;
 
 /// Another server does not follow a change of the machine just as the calibration does: by a standard deviation of so much of it.
 const ERROR_OF_CALIBRATION: f64 = 0.2;
@@ -53,7 +53,7 @@ impl<'a> Controls<'a> {
         let change = |(control, figures): (Control, Option<&Figures>)| {
             let figures = figures?;
             let ratio = figures.ratio()?;
-            let ci95 = ends(&ratio);
+            let ci95 = ratio.ci95;
             let (before_ns, after_ns) = (figures.before() as u64, figures.now.median as u64);
             Some(ControlChange { control, before_ns, after_ns, ratio: ratio.median, ci95, change: Change::of(ci95) })
         };
@@ -70,7 +70,7 @@ impl<'a> Controls<'a> {
         if !is_calibrated && self.connect.is_none() {
             return None;
         }
-        let is_change = |ratio: &Ratio| matches!(Change::of(ends(ratio)), Change::Slower | Change::Faster);
+        let is_change = |ratio: &Ratio| matches!(Change::of(ratio.ci95), Change::Slower | Change::Faster);
         // What only makes the interval wider explains nothing.
         let is_taken_off = |left: &Ratio| left.median.ln().abs() <= raw.median.ln().abs() / 2.0;
         let cause = match () {
@@ -83,7 +83,7 @@ impl<'a> Controls<'a> {
             () if self.is_local => ChangeCause::Machine,
             () => ChangeCause::MachineOrNetwork,
         };
-        Some(OwnChange { ratio: left.median, ci95: ends(&left), cause })
+        Some(OwnChange { ratio: left.median, ci95: left.ci95, cause })
     }
 
     /// The change of the phase in units of the calibration beside it. Without samples, median over median.
@@ -142,15 +142,15 @@ impl<'a> Controls<'a> {
         // Of a handshake, no more than two round trips are the network's. Without a calibration connecting stands for the machine too.
         let share = if is_calibrated { (2.0 * figures.before() / of_phase.before()).min(1.0) } else { 1.0 };
         let scaled = |ratio: f64| 1.0 + share * (ratio - 1.0);
-        let ci95 = connect.ci95.map(|(low, high)| (scaled(low), scaled(high)));
+        let ci95 = connect.ci95.map(|ends| ends.map(scaled));
         let connect = Ratio { median: scaled(connect.median), ci95 };
         let is_slower = change.median > 1.0;
-        let explains = Change::of(ends(&connect)) == if is_slower { Change::Slower } else { Change::Faster };
+        let explains = Change::of(connect.ci95) == if is_slower { Change::Slower } else { Change::Faster };
         match ratio_of_estimates(change, connect).filter(|_| explains) {
             Some(left) if is_slower => {
-                Ratio { median: left.median.max(1.0), ci95: left.ci95.map(|(low, high)| (low, high.max(1.0))) }
+                Ratio { median: left.median.max(1.0), ci95: left.ci95.map(|[low, high]| [low, high.max(1.0)]) }
             }
-            Some(left) => Ratio { median: left.median.min(1.0), ci95: left.ci95.map(|(low, high)| (low.min(1.0), high)) },
+            Some(left) => Ratio { median: left.median.min(1.0), ci95: left.ci95.map(|[low, high]| [low.min(1.0), high]) },
             None => change,
         }
     }
@@ -196,7 +196,7 @@ impl Pairs {
     }
 
     fn estimate(&self, alone: Ratio, calibration: Ratio) -> Option<Ratio> {
-        let ci95 = calibration.ci95.map(|(low, high)| (self.slower(low), self.slower(high)));
+        let ci95 = calibration.ci95.map(|ends| ends.map(|end| self.slower(end)));
         ratio_of_estimates(alone, Ratio { median: self.slower(calibration.median), ci95 })
     }
 

@@ -79,11 +79,11 @@ fn psk_mode(mode: PskMode) -> String {
 }
 
 fn as_asked(run: &Run) -> String {
-    format!("{} of {}", run.n, run.observed.kinds.total() + run.failed)
+    format!("{} of {}", run.n, run.made())
 }
 
 fn failed(run: &Run) -> String {
-    format!("{} of {}", run.failed, run.observed.kinds.total() + run.failed)
+    format!("{} of {}", run.failed, run.made())
 }
 
 fn certificate(run: &Run) -> String {
@@ -99,7 +99,7 @@ fn certificate(run: &Run) -> String {
 /// Whether a kind is observed more or less often than chance explains: all, none and some are different answers; two shares
 /// in between differ where the normal approximation says so at 95 %.
 fn share_differs(before: &Run, after: &Run) -> bool {
-    let total = |run: &Run| (run.observed.kinds.total() + run.failed) as f64;
+    let total = |run: &Run| run.made() as f64;
     let (n_before, n_after) = (total(before), total(after));
     if n_before == 0.0 || n_after == 0.0 {
         return false;

@@ -61,7 +61,8 @@ fn least_change(results: &[&MeasureDocument], count: u64) -> Option<f64> {
         let earlier: Vec<Ratio> = samples.iter().zip(newest_first).map(of_samples).collect::<Option<_>>()?;
         let now = Ratio { median: 1.0, ci95: None }.spread_by(expected);
         let change = ratio_to_earlier(now, &earlier)?;
-        let deviation = (change.ci95?.1 / change.median).ln() / Z95;
+        let [_, high] = change.ci95?;
+        let deviation = (high / change.median).ln() / Z95;
         Some((deviation * deviations_of_chance(comparisons)).exp() - 1.0)
     };
     let full = newest.runs.iter().filter(|run| run.asked.kind == Kind::Full);
@@ -71,7 +72,7 @@ fn least_change(results: &[&MeasureDocument], count: u64) -> Option<f64> {
 /// What a run like this one, of so many `times` as many connections, would differ by from the next: what its parts differ by beyond
 /// chance stays, and chance falls with the number.
 fn expected_spread(run: &Run, spread: RunSpread, seconds: f64, times: f64) -> Option<f64> {
-    let (low, high) = of_statistics(run.phases.get(&Phase::Tls)?).ci95?;
+    let [low, high] = of_statistics(run.phases.get(&Phase::Tls)?).ci95?;
     let by_chance = ((high / low).ln() / 2.0 / Z95).powi(2) * PARTS as f64;
     let lasting = (spread.of_parts.powi(2) - by_chance).max(0.0);
     Some((lasting + by_chance / times).sqrt().hypot(RunSpread::least(Some(seconds * times))))

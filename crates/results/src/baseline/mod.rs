@@ -9,6 +9,7 @@ mod verdict;
 pub use foresight::foresight;
 pub(crate) use verdict::beyond_chance;
 
+use itertools::Itertools;
 use reprise_model::document::{
     Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, SampleRecord, Statistics,
 };
@@ -16,7 +17,7 @@ use reprise_model::{Asked, Kind, Phase, Version};
 use reprise_stats::{Ratio, RunSpread, ratio_to_earlier, summarize};
 
 use self::controls::{Controls, Figures};
-use crate::estimates::{ends, estimate, of_statistics};
+use crate::estimates::of_statistics;
 
 /// What was to be measured: of an earlier result, nothing else is missed.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +52,8 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
     let controls = Controls::of(now, &results, seed);
     let phases: Vec<PhaseChange> =
         now.runs.iter().flat_map(|after| phase_changes((now, after), &results, &controls, seed)).collect();
-    let mut warnings = comparable::each_once(results.iter().flat_map(|result| comparable::warnings(now, result)));
+    // What several baselines have in common is said once.
+    let mut warnings: Vec<String> = results.iter().flat_map(|result| comparable::warnings(now, result)).unique().collect();
     let is_without_samples = |result: &&MeasureDocument| {
         let in_both = result.runs.iter().filter(|run| now.run(run.asked.tls, run.asked.kind).is_some());
         in_both.into_iter().any(|run| run.n > 0 && samples_of_run(result, run, Phase::Total).is_none())
@@ -113,7 +115,7 @@ fn phase_changes(
             [only] => *only,
             _ => pooled(earlier, &runs, phase, seed).or(old.last().copied())?,
         };
-        let ci95 = ratio.as_ref().and_then(ends);
+        let ci95 = ratio.and_then(|it| it.ci95);
         Some(PhaseChange {
             tls: asked.tls,
             kind: asked.kind,
@@ -177,10 +179,10 @@ fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<Rat
     type Shown = reprise_model::document::Ratio;
     let change = |after: &Shown| {
         let same = |it: &&Shown| (it.phase, it.tls, it.from, it.to) == (after.phase, after.tls, after.from, after.to);
-        let of = |it: &Shown| estimate(it.median, it.ci95);
+        let of = |it: &Shown| Ratio { median: it.median, ci95: it.ci95 };
         let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
         let ratio = ratio_to_earlier(of(after), &before);
-        let ci95 = ratio.as_ref().and_then(ends);
+        let ci95 = ratio.and_then(|it| it.ci95);
         Some(RatioChange {
             tls: after.tls,
             kind: after.to,
@@ -199,12 +201,12 @@ fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<Rat
 fn cpu_change(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Option<CpuChange> {
     let exact = |document: &MeasureDocument| {
         let median = document.server_cpu?.per_connection_ns as f64;
-        Some(Ratio { median, ci95: Some((median, median)) })
+        Some(Ratio { median, ci95: Some([median; 2]) })
     };
     let earlier: Vec<Ratio> = earlier.iter().map(|it| exact(it)).collect::<Option<_>>()?;
     let after = exact(now)?;
     let ratio = ratio_to_earlier(after, &earlier)?;
-    let ci95 = ends(&ratio).filter(|_| earlier.len() > 1);
+    let ci95 = ratio.ci95.filter(|_| earlier.len() > 1);
     let before_ns = (after.median / ratio.median).round() as u64;
     Some(CpuChange { before_ns, after_ns: after.median as u64, ratio: ratio.median, ci95 })
 }

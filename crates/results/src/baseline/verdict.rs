@@ -4,13 +4,11 @@ use reprise_model::Phase;
 use reprise_model::document::{BaselineVerdict, Change, ChangeCause, Control, ControlChange, PhaseChange};
 use reprise_stats::Ratio;
 
-use crate::estimates::estimate;
-
 /// Of everything that was compared; `None` where there is no `tls` in both results.
 pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Option<BaselineVerdict> {
     let all: Vec<&PhaseChange> = phases.iter().filter(|it| it.phase == Phase::Tls).collect();
     all.first()?;
-    let raw = |it: &&PhaseChange| estimate(it.ratio.unwrap_or(1.0), it.ci95);
+    let raw = |it: &&PhaseChange| Ratio { median: it.ratio.unwrap_or(1.0), ci95: it.ci95 };
     let raw = reprise_stats::beyond_chance(&all.iter().map(raw).collect::<Vec<_>>());
     let own = beyond_chance(&all);
     let causes: Vec<ChangeCause> =
@@ -28,7 +26,7 @@ pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Opt
 /// Which of these changes, as far as the controls do not explain them, are more than chance makes of as many.
 pub(crate) fn beyond_chance(changes: &[&PhaseChange]) -> Vec<bool> {
     let judged = changes.iter().map(|it| it.judged());
-    let ratios: Vec<Ratio> = judged.map(|(ratio, ci95, _)| estimate(ratio.unwrap_or(1.0), ci95)).collect();
+    let ratios: Vec<Ratio> = judged.map(|(ratio, ci95, _)| Ratio { median: ratio.unwrap_or(1.0), ci95 }).collect();
     reprise_stats::beyond_chance(&ratios)
 }
 

@@ -1,5 +1,6 @@
 //! The figures that a condition may name in words, for a shell that completes them.
 
+use itertools::Itertools;
 use reprise_diagnosis::causes;
 use reprise_model::document::{IsolationVerdict, Severity};
 use reprise_model::{Kind, Phase};
@@ -22,13 +23,10 @@ pub fn figures(of: Subject<'_>) -> Vec<String> {
     let verdicts = IsolationVerdict::ALL.map(|verdict| ["", "isolation", verdict.name()]);
     let others = [["", "fleet", "shared"], ["", "status", "5xx"], ["", "bytes", "sent"], ["", "bytes", "received"]];
     let all = timed.chain(kinds).chain(severities).chain(findings).chain(verdicts).chain(others);
-    let named = all.map(|words| words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("."));
+    let named = all.map(|words| words.into_iter().filter(|word| !word.is_empty()).join("."));
     let is_read =
         |name: &String| ["", "ms", "%", "B"].iter().any(|unit| Condition::read(&format!("{name} > 1{unit}"), &of).is_ok());
-    let mut figures: Vec<String> = named.filter(is_read).collect();
-    figures.sort();
-    figures.dedup();
-    figures
+    named.filter(is_read).sorted().dedup().collect()
 }
 
 #[cfg(test)]

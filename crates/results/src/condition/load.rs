@@ -94,7 +94,7 @@ impl Judged for LoadDocument {
 
 /// What each connection took, on average over all of them.
 fn cpu(document: &LoadDocument, used: Option<u64>, name: String, condition: &Condition) -> Value {
-    let each = document.total_completed().saturating_add(document.late).saturating_add(document.warmup_completed);
+    let each = document.completed_at_any_time();
     let value = used.filter(|_| each > 0).map(|used| used as f64 / each as f64);
     condition.value(name, value, None, &format!(", {each} connections"))
 }

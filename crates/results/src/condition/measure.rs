@@ -1,6 +1,6 @@
 //! Conditions on a measurement: `baseline.tls.slower > 0`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`, `findings.fault`.
 
-use reprise_model::document::{Change, LabDocument, MeasureDocument, PhaseChange, Ratio, Run};
+use reprise_model::document::{Change, LabDocument, MeasureDocument, PhaseChange, Run};
 use reprise_model::{Asked, Kind, Phase, Version};
 
 use super::judge::{Judged, Value, as_change, listed};
@@ -113,11 +113,8 @@ impl Judged for LabDocument {
 fn of_run(result: &MeasureDocument, run: &Run, words: &Words, condition: &Condition) -> Value {
     let of = format!("{}: {}", result.label, words.name_for(run.asked));
     let asked = run.asked;
-    let all = run.observed.kinds.total() + run.failed;
-    let ratio = || {
-        let is_meant = |it: &&Ratio| (Some(it.phase), it.tls, it.to) == (words.phase(), asked.tls, asked.kind);
-        result.ratios.iter().filter(|it| it.from == Kind::Full).find(is_meant)
-    };
+    let all = run.made();
+    let ratio = || result.ratio(asked, words.phase()?);
     let baseline = result.baseline.as_ref();
     let change =
         || baseline?.phases.iter().find(|it| (it.tls, it.kind, Some(it.phase)) == (asked.tls, asked.kind, words.phase()));

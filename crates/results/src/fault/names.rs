@@ -144,10 +144,15 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
         ),
         FaultName::ResponseTruncated => ("the server closed the connection in the middle of its response", ""),
         FaultName::NotHttp => ("the response is not HTTP", "the service may not speak HTTP: try --no-request"),
-        FaultName::HeadTooLarge => ("the head of the response is too large", ""),
+        FaultName::HeadTooLarge => {
+            ("the head of the response is too large", "request another resource with --path, or none with --no-request")
+        }
         FaultName::BadFraming => ("invalid framing of the body: a chunk, a length", ""),
         FaultName::UnexpectedData => ("the server sent more than the response", ""),
-        FaultName::ProtocolSwitched => ("the server switched to another protocol without being asked", ""),
+        FaultName::ProtocolSwitched => (
+            "the server switched to another protocol without being asked",
+            "the service may not speak HTTP: try --no-request",
+        ),
         FaultName::Http2Error => ("HTTP/2 ended without a response", "try HTTP/1.1: --alpn http/1.1"),
         FaultName::Http2Blocked => ("the server's settings allow no request by HTTP/2", "try HTTP/1.1: --alpn http/1.1"),
         FaultName::AnswerTooLong => ("the service's answer under TLS is too long", "use --no-request"),

@@ -134,7 +134,7 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
         missed.push(format!("{}: {kind} was not observed: no version that supports it could be measured", document.label));
     }
     for run in document.runs.iter().filter(|run| named.contains(&run.asked.kind)) {
-        let samples = run.observed.kinds.total() + run.failed;
+        let samples = run.made();
         if run.n < samples {
             let Asked { tls, kind } = run.asked;
             missed

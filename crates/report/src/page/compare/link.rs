@@ -1,5 +1,6 @@
 //! Handshakes over links in virtual time: until the server has the client's request, against the round-trip time.
 
+use itertools::Itertools;
 use reprise_model::document::{CompareLink, CompareLinkRow, CompareLinks, stack_pair};
 
 use super::super::{Block, grouped, section};
@@ -95,13 +96,10 @@ fn milliseconds(ns: u64) -> Figure {
 /// A column for each round-trip time.
 fn by_round_trip(rows: &[&CompareLinkRow]) -> Table {
     let handshakes = grouped(rows.iter().copied(), |row| (&row.client, &row.server, &row.case));
-    let mut rtts: Vec<u64> = rows.iter().map(|row| row.link.rtt_ns).collect();
-    rtts.sort_unstable();
-    rtts.dedup();
     let mut table = Rows::of(&handshakes)
         .words("stack", |((client, server, _), _)| stack_pair(client, server))
         .words("handshake", |((.., case), _)| words(case));
-    for rtt in rtts {
+    for rtt in rows.iter().map(|row| row.link.rtt_ns).sorted_unstable().dedup() {
         table = table.figures(&round_trip(rtt), "", move |(_, rows)| {
             rows.iter().find(|row| row.link.rtt_ns == rtt).map(|row| milliseconds(row.request.median_ns))
         });

@@ -19,7 +19,7 @@ fn distribution(document: &MeasureDocument) -> Option<Chart> {
         let of_run = document.samples.iter().filter(|it| it.asked == run.asked && it.kind == run.asked.kind);
         of_run.filter_map(|sample| Some(sample.phases.tls?.0 as f64 / unit.nanos())).collect()
     };
-    let series: Vec<Series> = runs.iter().map(|run| Series::distribution(name(run.asked), samples(run))).collect();
+    let series: Vec<Series> = runs.iter().map(|run| Series::distribution(run.asked.to_string(), samples(run))).collect();
     let series: Vec<Series> = series.into_iter().filter(|series| !series.points.is_empty()).collect();
     if series.is_empty() {
         return None;
@@ -33,7 +33,7 @@ fn distribution(document: &MeasureDocument) -> Option<Chart> {
                 .map(|ns| format!("{:.3}", ns as f64 / unit.nanos()));
         Some(format!(
             "{}: {least} to {most} {}, median {median}, nine in ten within {nine_in_ten}",
-            name(run.asked),
+            run.asked,
             unit.symbol()
         ))
     };
@@ -52,7 +52,7 @@ fn ratios(document: &MeasureDocument) -> Option<Chart> {
     ratios.sort_by_key(|ratio| (ratio.tls, ratio.to, ratio.phase));
     let row = |ratio: &&Ratio| {
         let part = if ratio.phase == Phase::Tls { "handshake" } else { "whole connection" };
-        let name = format!("{}, {part}", name(Asked { tls: ratio.tls, kind: ratio.to }));
+        let name = format!("{}, {part}", Asked { tls: ratio.tls, kind: ratio.to });
         Interval { name, at: ratio.median, interval: ratio.ci95, shown: Figure::ratio(ratio.median, ratio.ci95) }
     };
     let intervals = Intervals {
@@ -61,9 +61,4 @@ fn ratios(document: &MeasureDocument) -> Option<Chart> {
         groups: vec![Group { name: String::new(), rows: ratios.iter().map(row).collect() }],
     };
     intervals.into_chart("What resuming gains, with 95 % intervals")
-}
-
-/// `TLS 1.3 ticket`.
-fn name(asked: Asked) -> String {
-    format!("{} {}", asked.tls, asked.kind)
 }

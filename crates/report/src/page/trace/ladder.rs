@@ -6,7 +6,8 @@ use reprise_model::document::{Trace, TracedConnection};
 use reprise_model::{Direction, Event, What};
 
 use super::sentences;
-use crate::figures::{Unit, signed};
+use crate::figures::{Figure, Unit, signed};
+use crate::table::{Rows, Table};
 
 /// The messages of one or two connections.
 #[derive(Clone, Debug)]
@@ -54,6 +55,35 @@ impl Ladder {
             Rung::Messages(cells) => cells.get(side),
             Rung::HandshakeEnd => None,
         })
+    }
+
+    /// The same as a table, a row for each rung.
+    pub(crate) fn table(&self) -> Table {
+        let rungs = self.rungs.iter().filter_map(|rung| match rung {
+            Rung::Messages(cells) => Some(cells.as_slice()),
+            Rung::HandshakeEnd => None,
+        });
+        let shown = |cell: Option<&LadderCell>| match cell {
+            Some(LadderCell::Message(LadderMessage { at, size, arrow, name })) => {
+                [at.clone(), size.clone(), format!("{arrow} {name}")]
+            }
+            Some(LadderCell::Skipped(LadderMessage { arrow, name, .. })) => {
+                ["skipped".to_owned(), String::new(), format!("{arrow} {name}")]
+            }
+            Some(LadderCell::Empty) | None => [const { String::new() }; 3],
+        };
+        let mut rows = Rows::of(rungs);
+        for (side, title) in self.titles.iter().enumerate() {
+            let shown = |cells: &[LadderCell]| shown(cells.get(side));
+            rows = rows
+                .figures(self.unit, "", |cells| Figure::plain(&shown(cells)[0]))
+                .figures("B", "", |cells| Figure::plain(&shown(cells)[1]))
+                .words(title, |cells| {
+                    let [.., name] = shown(cells);
+                    name
+                });
+        }
+        rows.table()
     }
 
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
