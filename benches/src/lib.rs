@@ -144,7 +144,7 @@ impl Beside {
         let (ours, plain): (Vec<u64>, Vec<u64>) = pairs.iter().copied().unzip();
         let median = |samples: &[u64]| reprise_stats::median(samples).unwrap_or_default();
         let [ratio, low, high] = {
-            let (low, high) = ratio.ci95.context("too few samples")?;
+            let [low, high] = ratio.ci95.context("too few samples")?;
             [ratio.median, low, high].map(|it| it as f64 / MILLION as f64)
         };
         Ok(Self { ours: median(&ours), plain: median(&plain), ratio, ci95: (low, high) })
