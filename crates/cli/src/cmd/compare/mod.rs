@@ -19,7 +19,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-pub(crate) use flags::{CompareArgs, PluginArgs, StackChildArgs};
+pub(crate) use flags::{CompareArgs, PluginArgs, StackChildArgs, transports};
 use gate::Gate;
 pub(crate) use list::run as run_stacks;
 
