@@ -55,14 +55,18 @@ impl<'a> Costs<'a> {
         self.rows.iter().find(is_it).map(|row| row.once)
     }
 
-    /// How many times its parts a whole exchange takes: what reading, checking and making anew adds is spread over them.
+    /// How many times its parts a whole exchange takes: what reading, checking and making a key first adds is spread over them.
     fn of_whole_exchange(self, group: &str) -> f64 {
+        self.exchange_and_parts(group).map_or(1.0, |(whole, parts)| whole / parts)
+    }
+
+    /// What a whole exchange takes, and its parts as they are repeated.
+    pub(super) fn exchange_and_parts(self, group: &str) -> Option<(f64, f64)> {
         let sum_of = |parts: &[(Operation, f64)]| -> Option<f64> {
             parts.iter().map(|(part, times)| Some(self.once(*part, group)?.median_ns * times)).sum()
         };
-        let parts = sum_of(&OF_TWO_PAIRS).or_else(|| sum_of(&OF_A_KEM)).filter(|parts| *parts > 0.0);
-        let whole = self.once(Operation::Exchange, group);
-        whole.zip(parts).map_or(1.0, |(whole, parts)| whole.median_ns / parts)
+        let parts = sum_of(&OF_TWO_PAIRS).or_else(|| sum_of(&OF_A_KEM)).filter(|parts| *parts > 0.0)?;
+        Some((self.once(Operation::Exchange, group)?.median_ns, parts))
     }
 }
 

@@ -132,17 +132,42 @@ impl<'a> Known<'a> {
         u8::from(one.group != another.group) + 2 * u8::from(!shares)
     }
 
-    /// What HKDF takes longer directly behind this handshake's exchange and its signature than by itself: of operations that were measured so.
-    fn after_effects(&self, rows: &[SpeedRow]) -> Vec<(String, f64)> {
+    /// By how much operations that were measured so take longer than those that are repeated: HKDF directly behind this handshake's exchange and
+    /// its signature, the exchange from nothing, the verification that reads the key first.
+    fn beside_repeated(&self, rows: &[SpeedRow]) -> Vec<Beside> {
         let costs = Costs::of(rows, self.measured.stack);
-        let (group, key) = (self.handshake.group.as_deref(), self.handshake.key.as_deref());
-        let of = |algorithm: Option<&str>, before| {
-            let once = |operation, algorithm: &str| costs.once(operation, algorithm).map(|it| it.median_ns);
-            let algorithm = algorithm?;
+        let once = |operation, algorithm: &str| costs.once(operation, algorithm).map(|it| it.median_ns);
+        let hkdf_after = |algorithm: &str, before| {
             let hkdf = once(Operation::Hkdf, "sha-256")? * EXPANSIONS as f64;
-            Some((algorithm.to_owned(), once(Operation::HkdfAfter, algorithm)? - once(before, algorithm)? - hkdf))
+            Some(once(Operation::HkdfAfter, algorithm)? - once(before, algorithm)? - hkdf)
         };
-        [of(group, Operation::Exchange), of(key, Operation::Sign)].into_iter().flatten().collect()
+        let of_group = self.handshake.group.as_deref().into_iter().flat_map(|group| {
+            let exchange = costs.exchange_and_parts(group).map(|(whole, parts)| whole - parts);
+            [(Operation::HkdfAfter, group, hkdf_after(group, Operation::Exchange)), (Operation::Exchange, group, exchange)]
+        });
+        let of_key = self.handshake.key.as_deref().into_iter().flat_map(|key| {
+            let (anew, repeated) = (once(Operation::VerifyNewKey, key), once(Operation::Verify, key));
+            let verify = anew.zip(repeated).map(|(anew, repeated)| anew - repeated);
+            [(Operation::HkdfAfter, key, hkdf_after(key, Operation::Sign)), (Operation::VerifyNewKey, key, verify)]
+        });
+        let known = |(operation, algorithm, ns): (Operation, &str, Option<f64>)| {
+            Some(Beside { operation, algorithm: algorithm.to_owned(), ns: ns? })
+        };
+        of_group.chain(of_key).filter_map(known).collect()
+    }
+}
+
+/// An operation, and by how much it takes longer than what is repeated.
+#[derive(Clone)]
+struct Beside {
+    operation: Operation,
+    algorithm: String,
+    ns: f64,
+}
+
+impl Beside {
+    fn is_in(&self, all: &[Self]) -> bool {
+        all.iter().any(|it| (it.operation, &it.algorithm) == (self.operation, &self.algorithm))
     }
 }
 
@@ -153,18 +178,17 @@ fn missing(rows: &[SpeedRow], predicted: &Known<'_>, base: &Known<'_>) -> SpeedM
         of(predicted) - of(base)
     });
     let both_ns = client_ns + server_ns;
-    let (own, of_base) = (predicted.after_effects(rows), base.after_effects(rows));
-    let is_new = |known: &[(String, f64)], algorithm: &str| known.iter().all(|(name, _)| name != algorithm);
-    let added = own.iter().filter(|(name, _)| is_new(&of_base, name)).map(|(name, ns)| (name, *ns));
-    let left_out = of_base.iter().filter(|(name, _)| is_new(&own, name)).map(|(name, ns)| (name, -ns));
-    let explains = |(_, ns): &(&String, f64)| ns * both_ns > 0.0 && ns.abs() >= MOST * both_ns.abs();
-    let named = added.chain(left_out).filter(explains).max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()));
+    let (own, of_base) = (predicted.beside_repeated(rows), base.beside_repeated(rows));
+    let added = own.iter().filter(|it| !it.is_in(&of_base)).cloned();
+    let left_out = of_base.iter().filter(|it| !it.is_in(&own)).map(|it| Beside { ns: -it.ns, ..it.clone() });
+    let explains = |it: &Beside| it.ns * both_ns > 0.0 && it.ns.abs() >= MOST * both_ns.abs();
+    let named = added.chain(left_out).filter(explains).max_by(|one, other| one.ns.abs().total_cmp(&other.ns.abs()));
     SpeedMissing {
         client_ns,
         server_ns,
-        operation: named.as_ref().map(|_| Operation::HkdfAfter),
-        algorithm: named.as_ref().map(|(algorithm, _)| (*algorithm).clone()),
-        alone_ns: named.map(|(_, ns)| ns),
+        operation: named.as_ref().map(|it| it.operation),
+        algorithm: named.as_ref().map(|it| it.algorithm.clone()),
+        alone_ns: named.map(|it| it.ns),
     }
 }
 
@@ -248,5 +272,16 @@ mod tests {
         // A miss that it is not half of has another cause.
         rows.iter_mut().filter(|it| it.operation == Operation::HkdfAfter).for_each(|it| it.once.median_ns = 200.0);
         assert_eq!(among(&rows, vec![plain, slow], CompareOver::Memory)[1].missing.as_ref().unwrap().operation, None);
+    }
+
+    #[test]
+    fn an_exchange_that_takes_still_more_in_a_handshake_is_named() {
+        let mut rows = operations();
+        rows.extend([row(Operation::Exchange, "x25519", 80.0), row(Operation::Exchange, "secp256r1", 400.0)]);
+        let plain = measured(Kind::Ticket, Key::P256, X25519, [100, 100]);
+        let slow = measured(Kind::Ticket, Key::P256, SECP256R1, [400, 400]);
+        let missing = among(&rows, vec![plain, slow], CompareOver::Memory).remove(1).missing.unwrap();
+        assert_eq!([missing.client_ns, missing.server_ns].map(f64::round), [140.0, 140.0]);
+        assert_eq!((missing.operation, missing.alone_ns), (Some(Operation::Exchange), Some(280.0)));
     }
 }

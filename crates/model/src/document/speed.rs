@@ -199,7 +199,8 @@ pub struct SpeedMissing {
     pub client_ns: f64,
     /// Of the servers'.
     pub server_ns: f64,
-    /// An operation, measured alone, that is at least half of both, in the same direction; null where none is.
+    /// An operation whose figure, measured alone, differs by at least half of both, in the same direction, from that of what is repeated:
+    /// `hkdf-after`, `exchange`, `verify-new-key`; null where none does.
     pub operation: Option<Operation>,
     /// Its algorithm.
     pub algorithm: Option<String>,

@@ -77,7 +77,8 @@ const PREDICTION_OVER_LOOPBACK: &str = "Time on a clock until the client may sen
 
 const MISSING: &str = "By how much more, or less, CPU time each side takes beside its operations than in the handshake that stands under \
     'from'. An operation stands here that was measured alone and differs by at least half of that: hkdf-after is HKDF directly behind an \
-    exchange or a signature, against HKDF by itself.";
+    exchange or a signature, against HKDF by itself; exchange and verify-new-key, which the prediction has, are those against what is \
+    repeated: in a handshake they take still more than alone.";
 
 fn facts(document: &SpeedDocument) -> Vec<Fact> {
     let shown = |stack: &reprise_model::document::ComparedStack| format!("{} ({})", stack.name, stack.version);
