@@ -163,7 +163,16 @@ enum {
     REPRISE_OP_HKDF = 9,        /* the same: HKDF-Expand (RFC 5869 §2.3) of a secret of the hash's length and 20 bytes of info, to the hash's length */
     REPRISE_OP_PRF = 10,        /* the same: TLS 1.2's PRF of a secret of 48 bytes, the label "master secret" and 64 bytes of seed, to 48 bytes */
     REPRISE_OP_RANDOM = 11,     /* 0: length bytes of the generator that keys are made by */
+    /* As TLS does the above in a handshake, where nothing of it is there before. A plugin may be without them. */
+    REPRISE_OP_EXCHANGE = 12,   /* NamedGroup: a whole key exchange of two sides, as the library's TLS makes it: two new key pairs (of a KEM one), each
+                                 * encoded, read by the peer and checked, and both secrets: the output is the one and then the other */
+    REPRISE_OP_VERIFY_NEW_KEY = 13, /* as VERIFY, by a public key that is read anew each time, from what a certificate has of it */
+    REPRISE_OP_HKDF_AFTER = 14, /* with a key SIGN by the scheme, without one EXCHANGE in the group; and directly behind it REPRISE_EXPANSIONS times HKDF
+                                 * by SHA-256 */
 };
+
+/* As often as the two sides of a handshake under TLS 1.3 do. */
+#define REPRISE_EXPANSIONS 32
 
 typedef struct {
     size_t size; /* sizeof(reprise_primitive_options) */

@@ -55,6 +55,14 @@ static int once_verify(reprise_primitive *it)
     return (int)br_ecdsa_vrfy_asn1_get_default()(it->curves, base->data, base->length, &it->public_key, base->given, base->given_length);
 }
 
+/* It copies the point out of the certificate. */
+static int once_verify_new_key(reprise_primitive *it)
+{
+    memcpy(it->pairs[1].point, it->pairs[0].point, it->public_key.qlen);
+    it->public_key.q = it->pairs[1].point;
+    return once_verify(it);
+}
+
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
 {
     primitive_base *base = &it->base;
@@ -63,7 +71,7 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     it->hash = hash_class(base->length), base->once = once_sign;
     if (base->operation == REPRISE_OP_SIGN) return 1;
     if (!br_ec_compute_pub(it->curves, &it->public_key, it->pairs[0].point, br_skey_decoder_get_ec(&it->pem.key))) return 0;
-    return primitive_keep(it, once_verify);
+    return primitive_keep(it, base->operation == REPRISE_OP_VERIFY ? once_verify : once_verify_new_key);
 }
 
 static int pair_make(reprise_primitive *it, pair *to)
@@ -74,17 +82,30 @@ static int pair_make(reprise_primitive *it, pair *to)
 
 static int once_key_pair(reprise_primitive *it) { return pair_make(it, &it->pairs[0]); }
 
-static int once_agree(reprise_primitive *it)
+static int pair_agree(reprise_primitive *it, const pair *own, const pair *peer, uint8_t *out)
 {
-    const pair *own = &it->pairs[0], *peer = &it->pairs[1];
-    memcpy(it->base.out, peer->point, peer->point_length); /* the product takes its place */
-    return (int)it->curves->mul(it->base.out, peer->point_length, own->key.x, own->key.xlen, own->key.curve);
+    memcpy(out, peer->point, peer->point_length); /* the product takes its place */
+    return (int)it->curves->mul(out, peer->point_length, own->key.x, own->key.xlen, own->key.curve);
+}
+
+static int once_agree(reprise_primitive *it) { return pair_agree(it, &it->pairs[0], &it->pairs[1], it->base.out); }
+
+/* Points are sent as they are. Of the product the secret is the x (RFC 8422 §5.11, RFC 7748 §6.1), where the library says. */
+static int once_exchange(reprise_primitive *it)
+{
+    pair *client = &it->pairs[0], *server = &it->pairs[1];
+    uint8_t *second = primitive_second_secret(&it->base);
+    if (!pair_make(it, client) || !pair_make(it, server) || !pair_agree(it, server, client, second) || !pair_agree(it, client, server, it->base.out)) return 0;
+    size_t length, offset = it->curves->xoff(it->base.algorithm, &length);
+    memmove(it->base.out, it->base.out + offset, length), memmove(second, second + offset, length);
+    return primitive_exchanged(&it->base, length, length);
 }
 
 static int new_exchange(reprise_primitive *it)
 {
     if (primitive_is_of_kem(&it->base) || it->base.algorithm > 31 || !(it->curves->supported_curves >> it->base.algorithm & 1)) return 0;
-    it->base.once = it->base.operation == REPRISE_OP_AGREE ? once_agree : once_key_pair;
+    int operation = it->base.operation;
+    it->base.once = operation == REPRISE_OP_AGREE ? once_agree : operation == REPRISE_OP_EXCHANGE ? once_exchange : once_key_pair;
     return pair_make(it, &it->pairs[0]) && pair_make(it, &it->pairs[1]);
 }
 

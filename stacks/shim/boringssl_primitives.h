@@ -53,9 +53,19 @@ struct reprise_primitive {
     pair_kind kind;
     int nid, kem;       /* of the pairs' group; of a KEM, alone or in a hybrid, 0 for none */
     pair pairs[2];
+    EC_GROUP *group;    /* of an exchange; NULL: X25519 */
     EVP_AEAD_CTX *aead;
     const EVP_MD *md;
+    uint8_t *public_key; /* SubjectPublicKeyInfo, of who verifies by a key read anew */
+    int public_length;
 };
+
+#include "boringssl_kem.h"
+#ifdef S2N_PRIMITIVES
+#include "s2n_exchange.h"
+#else
+#include "boringssl_exchange.h"
+#endif
 
 static void pair_free(pair *pair)
 {
@@ -91,6 +101,7 @@ static void primitive_clear(reprise_primitive *it)
 {
     EVP_PKEY_CTX_free(it->pkey), EVP_PKEY_free(it->key), EVP_MD_CTX_free(it->signer), EVP_AEAD_CTX_free(it->aead);
     pair_free(&it->pairs[0]), pair_free(&it->pairs[1]);
+    EC_GROUP_free(it->group), OPENSSL_free(it->public_key);
 }
 
 static int once_sign(reprise_primitive *it)
@@ -122,6 +133,14 @@ static int signs(reprise_primitive *it, int verifies)
     return EVP_PKEY_CTX_set_signature_md(it->pkey, it->base.length == 48 ? EVP_sha384() : EVP_sha256()) == 1;
 }
 
+/* As the certificate's is read, with contexts of its own. */
+static int once_verify_new_key(reprise_primitive *it)
+{
+    const uint8_t *at = it->public_key;
+    EVP_PKEY_free(it->key);
+    return (it->key = d2i_PUBKEY(NULL, &at, it->public_length)) && signs(it, 1) && once_verify(it);
+}
+
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
 {
     BIO *pem = BIO_new_mem_buf(options->key.data, (int)options->key.length);
@@ -130,7 +149,8 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     it->base.once = once_sign;
     if (!it->key || !signs(it, 0)) return 0;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    return primitive_keep(it, once_verify) && signs(it, 1);
+    if (options->operation == REPRISE_OP_VERIFY) return primitive_keep(it, once_verify) && signs(it, 1);
+    return (it->public_length = i2d_PUBKEY(it->key, &it->public_key)) > 0 && primitive_keep(it, once_verify_new_key);
 }
 
 static int makes_kem_keys(reprise_primitive *it)
@@ -164,6 +184,19 @@ static int once_decapsulate(reprise_primitive *it)
     return once_agree(it) && EVP_PKEY_decapsulate(it->pkey, it->base.out, &secret, it->base.given, it->base.given_length) == 1;
 }
 
+/* Of a hybrid, ML-KEM's secrets behind the curve's. */
+static int once_whole_exchange(reprise_primitive *it)
+{
+    uint8_t *first = it->base.out, *second = primitive_second_secret(&it->base);
+    size_t one = 0, other = 0;
+    if (it->kind != KIND_NONE && !curve_exchange(it, first, &one, second, &other)) return 0;
+    if (it->kem) {
+        if (!kem_exchange(it->kem, first + one, second + other)) return 0;
+        one += KEM_SECRET, other += KEM_SECRET;
+    }
+    return primitive_exchanged(&it->base, one, other);
+}
+
 static int new_exchange(reprise_primitive *it)
 {
     static const struct { uint16_t group; pair_kind kind; int nid, kem; } known[] = {
@@ -175,6 +208,11 @@ static int new_exchange(reprise_primitive *it)
     int operation = it->base.operation, is_known = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].group == it->base.algorithm) is_known = 1, it->kind = known[i].kind, it->nid = known[i].nid, it->kem = known[i].kem;
+    if (operation == REPRISE_OP_EXCHANGE) {
+        it->base.once = once_whole_exchange;
+        if (it->kind == KIND_EC) it->group = EC_GROUP_new_by_curve_name(it->nid);
+        return is_known && it->kind != KIND_DH && (it->kind != KIND_EC || it->group);
+    }
     it->base.once = once_key_pair;
     if (!is_known || (it->kem && !makes_kem_keys(it)) || once_key_pair(it) != 1) return 0;
     if (operation == REPRISE_OP_KEY_PAIR) return 1;

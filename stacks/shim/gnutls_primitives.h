@@ -21,6 +21,7 @@ struct reprise_primitive {
     gnutls_aead_cipher_hd_t cipher;
     gnutls_hash_hd_t hasher;
     gnutls_mac_algorithm_t mac;
+    gnutls_datum_t public_key; /* SubjectPublicKeyInfo, of who verifies by a key read anew */
 };
 
 static int primitive_init(reprise_primitive *it) { return (void)it, last_error = 0, 1; }
@@ -31,6 +32,7 @@ static void primitive_clear(reprise_primitive *it)
     if (it->peer) gnutls_pubkey_deinit(it->peer);
     if (it->cipher) gnutls_aead_cipher_deinit(it->cipher);
     if (it->hasher) gnutls_hash_deinit(it->hasher, NULL);
+    gnutls_free(it->public_key.data);
 }
 
 /* Some calls return more than 0 where all is well. */
@@ -55,6 +57,13 @@ static int once_verify(reprise_primitive *it)
     return is_done((it->hashes_itself ? gnutls_pubkey_verify_data2 : gnutls_pubkey_verify_hash2)(it->peer, it->scheme, 0, &data, &signature));
 }
 
+static int once_verify_new_key(reprise_primitive *it)
+{
+    if (it->peer) gnutls_pubkey_deinit(it->peer);
+    it->peer = NULL;
+    return is_done(gnutls_pubkey_init(&it->peer)) && is_done(gnutls_pubkey_import(it->peer, &it->public_key, GNUTLS_X509_FMT_DER)) && once_verify(it);
+}
+
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
 {
     /* Bytes of the hash; 0: the scheme hashes by itself. */
@@ -75,7 +84,10 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     if (!is_done(gnutls_privkey_init(&it->key)) || !is_done(gnutls_privkey_import_x509_raw(it->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0))) return 0;
     it->base.once = once_sign;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    return primitive_keep(it, once_verify) && is_done(gnutls_pubkey_init(&it->peer)) && is_done(gnutls_pubkey_import_privkey(it->peer, it->key, 0, 0));
+    int verifies_anew = options->operation == REPRISE_OP_VERIFY_NEW_KEY;
+    return primitive_keep(it, verifies_anew ? once_verify_new_key : once_verify) && is_done(gnutls_pubkey_init(&it->peer))
+           && is_done(gnutls_pubkey_import_privkey(it->peer, it->key, 0, 0))
+           && (!verifies_anew || is_done(gnutls_pubkey_export2(it->peer, GNUTLS_X509_FMT_DER, &it->public_key)));
 }
 
 static int key_pair(const reprise_primitive *it, gnutls_privkey_t *out)
@@ -116,7 +128,8 @@ static int new_agreement(reprise_primitive *it) { return (void)it, 0; }
 
 static int new_exchange(reprise_primitive *it)
 {
-    if (primitive_is_of_kem(&it->base)) return 0;
+    /* Its shares are read and checked in sessions alone. */
+    if (primitive_is_of_kem(&it->base) || it->base.operation == REPRISE_OP_EXCHANGE) return 0;
     static const struct { uint16_t group; gnutls_pk_algorithm_t kind; gnutls_ecc_curve_t curve; } known[] = {
         {23, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP256R1}, {24, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP384R1},
         {25, GNUTLS_PK_EC, GNUTLS_ECC_CURVE_SECP521R1}, {29, GNUTLS_PK_ECDH_X25519, GNUTLS_ECC_CURVE_X25519},

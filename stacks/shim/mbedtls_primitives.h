@@ -30,6 +30,8 @@ struct reprise_primitive {
     mbedtls_dhm_context dhm;
     mbedtls_gcm_context gcm;
     mbedtls_chachapoly_context chacha;
+    uint8_t public_key[PRIMITIVE_LARGEST]; /* SubjectPublicKeyInfo, at the end, of who verifies by a key read anew */
+    size_t public_length;
 };
 
 static int primitive_init(reprise_primitive *it)
@@ -50,6 +52,12 @@ static void primitive_clear(reprise_primitive *it)
 
 static int is_done(int error) { return !(last_error = error); }
 
+/* RSA by PSS. */
+static void pads(reprise_primitive *it)
+{
+    if (mbedtls_pk_can_do(&it->key, MBEDTLS_PK_RSA)) mbedtls_rsa_set_padding(mbedtls_pk_rsa(it->key), MBEDTLS_RSA_PKCS_V21, it->md);
+}
+
 static int once_sign(reprise_primitive *it)
 {
     primitive_base *base = &it->base;
@@ -59,6 +67,13 @@ static int once_sign(reprise_primitive *it)
 static int once_verify(reprise_primitive *it)
 {
     return is_done(mbedtls_pk_verify(&it->key, it->md, it->base.data, it->base.length, it->base.given, it->base.given_length));
+}
+
+static int once_verify_new_key(reprise_primitive *it)
+{
+    const uint8_t *begin = it->public_key + sizeof it->public_key - it->public_length;
+    mbedtls_pk_free(&it->key);
+    return is_done(mbedtls_pk_parse_public_key(&it->key, begin, it->public_length)) && (pads(it), once_verify(it));
 }
 
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
@@ -71,10 +86,13 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     if (!is_done(error) || it->md == MBEDTLS_MD_NONE) return 0;
     int is_pss = options->algorithm >= 0x0804 && options->algorithm <= 0x0806;
     if (is_pss != mbedtls_pk_can_do(&it->key, MBEDTLS_PK_RSA) || (!is_pss && (options->algorithm & 255) != 3)) return 0;
-    if (is_pss) mbedtls_rsa_set_padding(mbedtls_pk_rsa(it->key), MBEDTLS_RSA_PKCS_V21, it->md);
+    pads(it);
     it->base.once = once_sign;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    return primitive_keep(it, once_verify);
+    if (options->operation == REPRISE_OP_VERIFY) return primitive_keep(it, once_verify);
+    int written = mbedtls_pk_write_pubkey_der(&it->key, it->public_key, sizeof it->public_key);
+    it->public_length = written > 0 ? (size_t)written : 0;
+    return it->public_length && primitive_keep(it, once_verify_new_key);
 }
 
 static int once_key_pair(reprise_primitive *it) { return is_done(mbedtls_ecdh_gen_public(&it->group, &it->own, &it->peer, GENERATOR)); }
@@ -112,15 +130,36 @@ static int new_finite(reprise_primitive *it)
     return once_dh_agree(it); /* it blinds from the second time on: with a new blinding, then with that one's squares */
 }
 
+/* As its TLS has it: an ECDH context a side, whose group is loaded anew, and points in their encoding. */
+static int once_exchange(reprise_primitive *it)
+{
+    mbedtls_ecdh_context client, server;
+    mbedtls_ecp_group_id id = it->group.id;
+    uint8_t parameters[256], share[256];
+    const uint8_t *at = parameters;
+    size_t parameters_length = 0, share_length = 0, first = 0, second = 0, half = PRIMITIVE_LARGEST / 2;
+    mbedtls_ecdh_init(&client), mbedtls_ecdh_init(&server);
+    int done = is_done(mbedtls_ecdh_setup(&server, id))
+               && is_done(mbedtls_ecdh_make_params(&server, &parameters_length, parameters, sizeof parameters, GENERATOR))
+               && is_done(mbedtls_ecdh_read_params(&client, &at, parameters + parameters_length))
+               && is_done(mbedtls_ecdh_make_public(&client, &share_length, share, sizeof share, GENERATOR))
+               && is_done(mbedtls_ecdh_calc_secret(&client, &first, it->base.out, half, GENERATOR))
+               && is_done(mbedtls_ecdh_read_public(&server, share, share_length))
+               && is_done(mbedtls_ecdh_calc_secret(&server, &second, primitive_second_secret(&it->base), half, GENERATOR));
+    mbedtls_ecdh_free(&client), mbedtls_ecdh_free(&server);
+    return done && primitive_exchanged(&it->base, first, second);
+}
+
 static int new_exchange(reprise_primitive *it)
 {
     if (primitive_is_of_kem(&it->base)) return 0;
     const mbedtls_ecp_curve_info *curve = mbedtls_ecp_curve_info_from_tls_id(it->base.algorithm);
-    if (!curve) return new_finite(it);
+    if (!curve) return it->base.operation != REPRISE_OP_EXCHANGE && new_finite(it);
     /* 2.28 keeps a table of the generator's multiples in the group, from the first key pair on; each of its handshakes makes it anew. */
     it->base.once = once_key_pair;
     if (!is_done(mbedtls_ecp_group_load(&it->group, curve->grp_id))) return 0;
     if (it->base.operation == REPRISE_OP_KEY_PAIR) return 1;
+    if (it->base.operation == REPRISE_OP_EXCHANGE) return it->base.once = once_exchange, 1;
     it->base.once = once_agree;
     return once_key_pair(it) && is_done(mbedtls_ecdh_gen_public(&it->group, &it->secret, &it->peer, GENERATOR));
 }

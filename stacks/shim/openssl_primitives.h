@@ -19,6 +19,8 @@ struct reprise_primitive {
     EVP_MD_CTX *hasher;
     EVP_MD *md;
     EVP_KDF_CTX *kdf;
+    uint8_t *public_key; /* SubjectPublicKeyInfo, of who verifies by a key read anew */
+    int public_length;
 };
 
 static int primitive_init(reprise_primitive *it) { return (void)it, ERR_clear_error(), 1; }
@@ -26,7 +28,7 @@ static int primitive_init(reprise_primitive *it) { return (void)it, ERR_clear_er
 static void primitive_clear(reprise_primitive *it)
 {
     EVP_PKEY_CTX_free(it->pkey), EVP_PKEY_free(it->key), EVP_PKEY_free(it->peer), EVP_MD_CTX_free(it->signer), EVP_MD_CTX_free(it->hasher);
-    EVP_CIPHER_CTX_free(it->cipher), EVP_MD_free(it->md), EVP_KDF_CTX_free(it->kdf);
+    EVP_CIPHER_CTX_free(it->cipher), EVP_MD_free(it->md), EVP_KDF_CTX_free(it->kdf), OPENSSL_free(it->public_key);
 }
 
 static int once_sign(reprise_primitive *it)
@@ -62,6 +64,14 @@ static int signs(reprise_primitive *it, int verifies)
     return EVP_PKEY_CTX_set_signature_md(it->pkey, md) == 1;
 }
 
+/* As the certificate's is read, with contexts of its own. */
+static int once_verify_new_key(reprise_primitive *it)
+{
+    const uint8_t *at = it->public_key;
+    EVP_PKEY_free(it->key);
+    return (it->key = d2i_PUBKEY(NULL, &at, it->public_length)) && signs(it, 1) && once_verify(it);
+}
+
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
 {
     BIO *pem = BIO_new_mem_buf(options->key.data, (int)options->key.length);
@@ -70,7 +80,8 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     it->base.once = once_sign;
     if (!it->key || !signs(it, 0)) return 0;
     if (options->operation == REPRISE_OP_SIGN) return 1;
-    return primitive_keep(it, once_verify) && signs(it, 1);
+    if (options->operation == REPRISE_OP_VERIFY) return primitive_keep(it, once_verify) && signs(it, 1);
+    return (it->public_length = i2d_PUBKEY(it->key, &it->public_key)) > 0 && primitive_keep(it, once_verify_new_key);
 }
 
 static int once_key_pair(reprise_primitive *it)
@@ -102,30 +113,99 @@ static int once_decapsulate(reprise_primitive *it)
     return EVP_PKEY_decapsulate(it->pkey, it->base.out + 16, &secret, it->base.given, it->base.given_length);
 }
 
-/* A context that makes key pairs of a group. */
-static EVP_PKEY_CTX *pair_context(uint16_t group)
+typedef int context_init(EVP_PKEY_CTX *context);
+
+/* A context of a group, to make key pairs or the group alone. */
+static EVP_PKEY_CTX *group_context(uint16_t group, context_init *init)
 {
     static const struct { uint16_t group; const char *type, *name; } known[] = {
-        {23, "EC", "P-256"}, {24, "EC", "P-384"}, {25, "EC", "P-521"}, {29, "X25519", NULL}, {30, "X448", NULL},
+        {23, "EC", "prime256v1"}, {24, "EC", "secp384r1"}, {25, "EC", "secp521r1"}, {29, "X25519", NULL}, {30, "X448", NULL},
         {256, "DH", "ffdhe2048"}, {257, "DH", "ffdhe3072"}, {258, "DH", "ffdhe4096"}, {512, "ML-KEM-512", NULL},
         {513, "ML-KEM-768", NULL}, {514, "ML-KEM-1024", NULL}, {4587, "SecP256r1MLKEM768", NULL}, {4588, "X25519MLKEM768", NULL},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].group != group) continue;
         EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, known[i].type, NULL);
-        if (context && EVP_PKEY_keygen_init(context) == 1
-            && (!known[i].name || EVP_PKEY_CTX_set_group_name(context, known[i].name) == 1))
-            return context;
+        if (context && init(context) == 1 && (!known[i].name || EVP_PKEY_CTX_set_group_name(context, known[i].name) == 1)) return context;
         EVP_PKEY_CTX_free(context);
         return NULL;
     }
     return NULL;
 }
 
+/* The library's TLS makes three keys a side: its own pair (ssl_generate_pkey_group of the client, ssl_generate_pkey of the server), and one that
+ * the peer's share is read into (EVP_PKEY_copy_parameters, ssl_generate_param_group). */
+static EVP_PKEY *client_pair(uint16_t group)
+{
+    EVP_PKEY_CTX *context = group_context(group, EVP_PKEY_keygen_init);
+    EVP_PKEY *pair = NULL;
+    if (context) EVP_PKEY_keygen(context, &pair);
+    EVP_PKEY_CTX_free(context);
+    return pair;
+}
+
+static EVP_PKEY *server_pair(EVP_PKEY *like)
+{
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, like, NULL);
+    EVP_PKEY *pair = NULL;
+    if (context && EVP_PKEY_keygen_init(context) == 1) EVP_PKEY_keygen(context, &pair);
+    EVP_PKEY_CTX_free(context);
+    return pair;
+}
+
+static EVP_PKEY *server_peer(uint16_t group)
+{
+    EVP_PKEY_CTX *context = group_context(group, EVP_PKEY_paramgen_init);
+    EVP_PKEY *peer = NULL;
+    if (context) EVP_PKEY_paramgen(context, &peer);
+    EVP_PKEY_CTX_free(context);
+    return peer;
+}
+
+static EVP_PKEY *client_peer(EVP_PKEY *own)
+{
+    EVP_PKEY *peer = EVP_PKEY_new();
+    if (peer && EVP_PKEY_copy_parameters(peer, own) == 1) return peer;
+    EVP_PKEY_free(peer);
+    return NULL;
+}
+
+/* As ssl_derive. */
+static size_t derived(EVP_PKEY *own, EVP_PKEY *peer, uint8_t *out)
+{
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL);
+    size_t length = 0;
+    if (context && EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, peer) == 1 && EVP_PKEY_derive(context, NULL, &length) == 1) {
+        if (EVP_PKEY_is_a(own, "DH")) EVP_PKEY_CTX_set_dh_pad(context, 1);
+        if (EVP_PKEY_derive(context, out, &length) != 1) length = 0;
+    }
+    EVP_PKEY_CTX_free(context);
+    return length;
+}
+
+static int once_exchange(reprise_primitive *it)
+{
+    uint16_t group = it->base.algorithm;
+    EVP_PKEY *client = client_pair(group), *of_client = NULL, *server = NULL, *of_server = NULL;
+    uint8_t *client_share = NULL, *server_share = NULL;
+    size_t client_length = client ? EVP_PKEY_get1_encoded_public_key(client, &client_share) : 0, server_length = 0, first = 0, second = 0;
+    if (client_length && (of_client = server_peer(group)) && EVP_PKEY_set1_encoded_public_key(of_client, client_share, client_length) == 1
+        && (server = server_pair(of_client)) && (server_length = EVP_PKEY_get1_encoded_public_key(server, &server_share)))
+        second = derived(server, of_client, primitive_second_secret(&it->base));
+    if (second && (of_server = client_peer(client)) && EVP_PKEY_set1_encoded_public_key(of_server, server_share, server_length) == 1)
+        first = derived(client, of_server, it->base.out);
+    EVP_PKEY_free(client), EVP_PKEY_free(of_client), EVP_PKEY_free(server), EVP_PKEY_free(of_server);
+    OPENSSL_free(client_share), OPENSSL_free(server_share);
+    return primitive_exchanged(&it->base, first, second);
+}
+
 static int new_exchange(reprise_primitive *it)
 {
-    EVP_PKEY_CTX *pairs = it->pkey = pair_context(it->base.algorithm);
     int operation = it->base.operation;
+    it->base.once = once_exchange;
+    /* Of a KEM, whose sides do something else each, it is left out. */
+    if (operation == REPRISE_OP_EXCHANGE) return it->base.algorithm < 512;
+    EVP_PKEY_CTX *pairs = it->pkey = group_context(it->base.algorithm, EVP_PKEY_keygen_init);
     if (!pairs) return 0;
     it->base.once = once_key_pair;
     if (operation == REPRISE_OP_KEY_PAIR) return 1;

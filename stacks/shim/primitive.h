@@ -28,6 +28,8 @@ typedef struct primitive_base {
     uint8_t *given; /* as much room: a signature, a ciphertext or what was sealed, to be undone */
     size_t out_length, given_length;
     int (*once)(reprise_primitive *primitive); /* 1: done */
+    int (*before)(reprise_primitive *primitive); /* where HKDF follows: what it follows */
+    reprise_primitive *hkdf;
 } primitive_base;
 
 /* The label of the PRF and its seed, in one. */
@@ -57,6 +59,18 @@ static inline int primitive_keep(reprise_primitive *primitive, int (*undo)(repri
     if (base->once(primitive) != 1) return 0;
     memcpy(base->given, base->out, base->given_length = base->out_length);
     base->out_length = 0, base->once = undo;
+    return 1;
+}
+
+/* Where the second side of an exchange puts its secret. The first one's is where outputs are. */
+static inline uint8_t *primitive_second_secret(primitive_base *base) { return base->out + PRIMITIVE_LARGEST / 2; }
+
+/* Ends an exchange: whether both sides have the same secret, of so many bytes. */
+static inline int primitive_exchanged(primitive_base *base, size_t first, size_t second)
+{
+    if (!first || first != second || memcmp(base->out, primitive_second_secret(base), first)) return 0;
+    memcpy(base->out + first, primitive_second_secret(base), second);
+    base->out_length = first + second;
     return 1;
 }
 

@@ -26,19 +26,54 @@ static void primitive_free(reprise_primitive *it)
 {
     if (!it) return;
     primitive_clear(it);
+    primitive_free(it->base.hkdf);
     free(it->base.data), free(it->base.out), free(it->base.given), free(it);
+}
+
+static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out);
+static int primitive_prepare(reprise_primitive *it, const reprise_primitive_options *options);
+
+/* Nothing is in between, not even what clears registers: a library may leave them so that its hash is slow. */
+static int once_with_hkdf(reprise_primitive *it)
+{
+    int done = it->base.before(it);
+    for (int i = 0; i < REPRISE_EXPANSIONS && done == 1; i++) done = it->base.hkdf->base.once(it->base.hkdf);
+    return done;
+}
+
+static int new_with_hkdf(reprise_primitive *it, const reprise_primitive_options *options)
+{
+    reprise_primitive_options before = *options, hkdf = {sizeof hkdf, REPRISE_OP_HKDF, 4, 0, {NULL, 0}};
+    before.operation = it->base.operation = options->key.length ? REPRISE_OP_SIGN : REPRISE_OP_EXCHANGE;
+    if (!primitive_prepare(it, &before) || primitive_new(&hkdf, &it->base.hkdf)) return 0;
+    it->base.before = it->base.once, it->base.once = once_with_hkdf;
+    return 1;
 }
 
 static int primitive_prepare(reprise_primitive *it, const reprise_primitive_options *options)
 {
     switch (options->operation) {
-    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: return new_signature(it, options);
-    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: case REPRISE_OP_ENCAPSULATE: case REPRISE_OP_DECAPSULATE: return new_exchange(it);
+    case REPRISE_OP_SIGN: case REPRISE_OP_VERIFY: case REPRISE_OP_VERIFY_NEW_KEY: return new_signature(it, options);
+    case REPRISE_OP_KEY_PAIR: case REPRISE_OP_AGREE: case REPRISE_OP_ENCAPSULATE: case REPRISE_OP_DECAPSULATE: case REPRISE_OP_EXCHANGE:
+        return new_exchange(it);
+    case REPRISE_OP_HKDF_AFTER: return new_with_hkdf(it, options);
     case REPRISE_OP_SEAL: case REPRISE_OP_OPEN: return new_aead(it);
     case REPRISE_OP_HASH: case REPRISE_OP_HKDF: case REPRISE_OP_PRF: return new_derivation(it);
     case REPRISE_OP_RANDOM: it->base.once = once_random, it->base.out_length = options->length; return 1;
     }
     return 0;
+}
+
+/* Whether it refuses what was changed on its way, if it has anything to refuse: else it checks nothing. */
+static int primitive_refuses(reprise_primitive *it)
+{
+    int operation = it->base.operation;
+    if (operation != REPRISE_OP_VERIFY && operation != REPRISE_OP_VERIFY_NEW_KEY && operation != REPRISE_OP_OPEN) return 1;
+    uint8_t *last = it->base.given + it->base.given_length - 1;
+    *last ^= 1;
+    int is_taken = it->base.once(it) == 1;
+    *last ^= 1;
+    return !is_taken;
 }
 
 static int primitive_new(const reprise_primitive_options *options, reprise_primitive **out)
@@ -49,12 +84,14 @@ static int primitive_new(const reprise_primitive_options *options, reprise_primi
     int is_able = primitive_init(it), has_room = primitive_begin(&it->base, options);
     /* What it cannot do a first time, it has not: with a key of another kind, for one. And the first time makes what a library keeps with a key:
      * RSA's blinding, a curve's tables. */
-    if (is_able && has_room && primitive_prepare(it, options) && it->base.once(it) == 1) {
+    int is_ready = is_able && has_room && primitive_prepare(it, options) && it->base.once(it) == 1;
+    int refuses = !is_ready || primitive_refuses(it);
+    if (is_ready && refuses && it->base.once(it) == 1) {
         *out = it;
         return REPRISE_OK;
     }
     primitive_free(it);
-    return has_room ? REPRISE_UNSUPPORTED : REPRISE_NO_MEMORY;
+    return !has_room ? REPRISE_NO_MEMORY : refuses ? REPRISE_UNSUPPORTED : REPRISE_FAILED;
 }
 
 /* As every call that a program makes in between would leave them. Some assembler of wolfSSL leaves the upper halves of the vector registers

@@ -16,6 +16,7 @@
 #include "tls/s2n_security_policies.h"
 
 #define REPRISE_PRIMITIVES &primitives
+#define S2N_PRIMITIVES
 #include "boringssl_primitives.h" /* of its libcrypto */
 #include "memory.h"
 

@@ -115,6 +115,61 @@ static key_kind key_read(uint16_t scheme, const byte *der, word32 length, any_ke
     return done ? kind : KIND_NONE;
 }
 
+/* A public key as a certificate has it: how many bytes, 0: the kind is not known here. */
+static word32 public_key_write(key_kind kind, any_key *key, byte *out, word32 room)
+{
+    int length = 0;
+    switch (kind) {
+    case KIND_RSA: length = wc_RsaKeyToPublicDer(&key->rsa, out, room); break;
+    case KIND_EC: length = wc_EccPublicKeyToDer(&key->ec, out, room, 1); break;
+#ifdef HAVE_ED25519
+    case KIND_ED25519: return worked(wc_ed25519_export_public(&key->ed25519, out, &room)) ? room : 0;
+#endif
+    default: break;
+    }
+    return worked(length) ? (word32)length : 0;
+}
+
+/* As the client reads that of a certificate (ProcessPeerCertCheckKey). */
+static int public_key_read(key_kind kind, const byte *bytes, word32 length, any_key *key)
+{
+    word32 at = 0;
+    switch (kind) {
+    case KIND_RSA: return worked(wc_InitRsaKey(&key->rsa, NULL)) && worked(wc_RsaPublicKeyDecode(bytes, &at, &key->rsa, length));
+    case KIND_EC: return worked(wc_ecc_init(&key->ec)) && worked(wc_EccPublicKeyDecode(bytes, &at, &key->ec, length));
+#ifdef HAVE_ED25519
+    case KIND_ED25519: return worked(wc_ed25519_init(&key->ed25519)) && worked(wc_ed25519_import_public(bytes, length, &key->ed25519));
+#endif
+    default: return 0;
+    }
+}
+
+/* ML-KEM from nothing, both sides, as TLSX_KeyShare_GenPqcKeyClient and the functions that follow it make it: the private key is kept in its
+ * encoding. How many bytes each secret has; 0: it has failed. */
+static word32 kem_exchange(int kem, WC_RNG *rng, byte *first, byte *second)
+{
+#ifdef HAS_ML_KEM
+    byte share[2048], kept[4096], ciphertext[2048];
+    word32 shared = 0, kept_length = 0, ciphertext_length = 0, secret = 0;
+    any_key room;
+    MlKemKey *key = &room.ml_kem;
+    int done = worked(wc_MlKemKey_Init(key, kem, NULL, INVALID_DEVID)) && worked(wc_MlKemKey_PrivateKeySize(key, &kept_length))
+               && worked(wc_MlKemKey_PublicKeySize(key, &shared)) && worked(wc_MlKemKey_MakeKey(key, rng))
+               && worked(wc_MlKemKey_EncodePublicKey(key, share, shared)) && worked(wc_MlKemKey_EncodePrivateKey(key, kept, kept_length));
+    wc_MlKemKey_Free(key);
+    if (!done || !worked(wc_MlKemKey_Init(key, kem, NULL, INVALID_DEVID))) return 0;
+    done = worked(wc_MlKemKey_CipherTextSize(key, &ciphertext_length)) && worked(wc_MlKemKey_SharedSecretSize(key, &secret))
+           && worked(wc_MlKemKey_DecodePublicKey(key, share, shared)) && worked(wc_MlKemKey_Encapsulate(key, ciphertext, second, rng));
+    wc_MlKemKey_Free(key);
+    if (!done || !worked(wc_MlKemKey_Init(key, kem, NULL, INVALID_DEVID))) return 0;
+    done = worked(wc_MlKemKey_DecodePrivateKey(key, kept, kept_length)) && worked(wc_MlKemKey_Decapsulate(key, first, ciphertext, ciphertext_length));
+    wc_MlKemKey_Free(key);
+    return done ? secret : 0;
+#else
+    return (void)kem, (void)rng, (void)first, (void)second, 0;
+#endif
+}
+
 /* A finite field by its bits. */
 static const DhParams *field(int bits)
 {
@@ -146,7 +201,42 @@ static int pair_make(key_kind kind, int id, WC_RNG *rng, pair *to)
     }
 }
 
-static int pair_agree(key_kind kind, WC_RNG *rng, pair *own, pair *peer, byte *out, word32 room)
+/* The share that its side sends: how many bytes. */
+static word32 pair_share(key_kind kind, pair *own, byte out[512])
+{
+    word32 length = 512;
+    switch (kind) {
+    case KIND_EC: return worked(wc_ecc_export_x963(&own->key.ec, out, &length)) ? length : 0;
+#ifdef HAVE_CURVE25519
+    case KIND_X25519: return worked(wc_curve25519_export_public_ex(&own->key.x25519, out, &length, EC25519_LITTLE_ENDIAN)) ? length : 0;
+#endif
+    case KIND_DH: memcpy(out, own->shown, own->shown_length); return own->shown_length;
+    default: return 0;
+    }
+}
+
+/* Of a share that was received, as TLSX_KeyShare_Process reads and checks it. */
+static int pair_read(key_kind kind, int id, const byte *share, word32 length, pair *peer)
+{
+    any_key *key = &peer->key;
+    switch (kind) {
+#if LIBWOLFSSL_VERSION_HEX >= 0x05006004
+    case KIND_EC: return worked(wc_ecc_init(&key->ec)) && worked(wc_ecc_import_x963_ex2(share, length, &key->ec, id, 1));
+#else
+    case KIND_EC: return worked(wc_ecc_init(&key->ec)) && worked(wc_ecc_import_x963_ex(share, length, &key->ec, id));
+#endif
+#ifdef HAVE_CURVE25519
+    case KIND_X25519:
+        return (void)id, worked(wc_curve25519_init(&key->x25519)) && worked(wc_curve25519_check_public(share, length, EC25519_LITTLE_ENDIAN))
+                             && worked(wc_curve25519_import_public_ex(share, length, &key->x25519, EC25519_LITTLE_ENDIAN));
+#endif
+    case KIND_DH: memcpy(peer->shown, share, peer->shown_length = length); return 1;
+    default: return 0;
+    }
+}
+
+/* How many bytes the secret has; 0: it has failed. */
+static word32 pair_agree(key_kind kind, WC_RNG *rng, pair *own, pair *peer, byte *out, word32 room)
 {
     switch (kind) {
     case KIND_NONE: return 1;
@@ -154,11 +244,11 @@ static int pair_agree(key_kind kind, WC_RNG *rng, pair *own, pair *peer, byte *o
 #ifdef ECC_TIMING_RESISTANT
         if (!worked(wc_ecc_set_rng(&own->key.ec, rng))) return 0;
 #endif
-        return (void)rng, worked(wc_ecc_shared_secret(&own->key.ec, &peer->key.ec, out, &room));
+        return (void)rng, worked(wc_ecc_shared_secret(&own->key.ec, &peer->key.ec, out, &room)) ? room : 0;
 #ifdef HAVE_CURVE25519
-    case KIND_X25519: return worked(wc_curve25519_shared_secret_ex(&own->key.x25519, &peer->key.x25519, out, &room, EC25519_LITTLE_ENDIAN));
+    case KIND_X25519: return worked(wc_curve25519_shared_secret_ex(&own->key.x25519, &peer->key.x25519, out, &room, EC25519_LITTLE_ENDIAN)) ? room : 0;
 #endif
-    case KIND_DH: return worked(wc_DhAgree(&own->key.dh, out, &room, own->secret, own->secret_length, peer->shown, peer->shown_length));
+    case KIND_DH: return worked(wc_DhAgree(&own->key.dh, out, &room, own->secret, own->secret_length, peer->shown, peer->shown_length)) ? room : 0;
     default: return 0;
     }
 }

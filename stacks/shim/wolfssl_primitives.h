@@ -33,9 +33,12 @@ struct reprise_primitive {
     enum wc_HashType hash;
     int mgf;
     pair pairs[2]; /* the first is also of who signs, or a cipher's key */
+    pair read;     /* in an exchange: what the peer has sent */
     any_key kem_key;
     pair *peers; /* of who agrees: PEERS, or none */
     size_t turn;
+    byte public_key[PRIMITIVE_LARGEST]; /* as in a certificate, of who verifies by a key read anew */
+    word32 public_length;
 };
 
 static void free_keys(reprise_primitive *it)
@@ -94,6 +97,12 @@ static int once_verify(reprise_primitive *it)
     return worked(done) && is_right == 1;
 }
 
+static int once_verify_new_key(reprise_primitive *it)
+{
+    key_free(it->kind, &it->pairs[0].key);
+    return public_key_read(it->kind, it->public_key, it->public_length, &it->pairs[0].key) && once_verify(it);
+}
+
 static int new_signature(reprise_primitive *it, const reprise_primitive_options *options)
 {
     int room = (int)options->key.length, is_384 = options->length == 48;
@@ -103,7 +112,12 @@ static int new_signature(reprise_primitive *it, const reprise_primitive_options 
     free(der);
     it->hash = is_384 ? WC_HASH_TYPE_SHA384 : WC_HASH_TYPE_SHA256, it->mgf = is_384 ? WC_MGF1SHA384 : WC_MGF1SHA256;
     it->base.once = once_sign;
-    return it->kind != KIND_NONE && (options->operation == REPRISE_OP_SIGN || primitive_keep(it, once_verify));
+    if (it->kind == KIND_NONE || options->operation == REPRISE_OP_SIGN) return it->kind != KIND_NONE;
+    if (options->operation == REPRISE_OP_VERIFY) return primitive_keep(it, once_verify);
+    /* Some of it the private key gets with its first signature. */
+    if (!once_sign(it)) return 0;
+    it->public_length = public_key_write(it->kind, &it->pairs[0].key, it->public_key, sizeof it->public_key);
+    return it->public_length && primitive_keep(it, once_verify_new_key);
 }
 
 static int once_key_pair(reprise_primitive *it)
@@ -120,7 +134,7 @@ static int once_key_pair(reprise_primitive *it)
 static int agree(reprise_primitive *it, pair *own, pair *peer)
 {
     size_t half = PRIMITIVE_LARGEST / 2; /* in the first one is the secret of a KEM */
-    return pair_agree(it->kind, it->rng, own, peer, it->base.out + half, (word32)half);
+    return pair_agree(it->kind, it->rng, own, peer, it->base.out + half, (word32)half) != 0;
 }
 
 static int once_agree(reprise_primitive *it)
@@ -136,6 +150,31 @@ static int new_agreement(reprise_primitive *it)
         if (!pair_make(it->kind, it->id, it->rng, &it->peers[i])) return 0;
     it->base.once = once_agree;
     return 1;
+}
+
+/* One side's half of what follows once both shares are sent: the peer's is read, and gives the secret. */
+static word32 finish(reprise_primitive *it, pair *own, const byte *share, word32 length, byte *out)
+{
+    pair *peer = &it->read;
+    word32 secret = pair_read(it->kind, it->id, share, length, peer) ? pair_agree(it->kind, it->rng, own, peer, out, PRIMITIVE_LARGEST / 2) : 0;
+    key_free(it->kind, &peer->key);
+    return secret;
+}
+
+static int once_exchange(reprise_primitive *it)
+{
+    pair *client = &it->pairs[0], *server = &it->pairs[1];
+    byte client_share[512], server_share[512];
+    word32 client_length, server_length, first = 0, second = 0;
+    if (it->kind != KIND_NONE && pair_make(it->kind, it->id, it->rng, client) && (client_length = pair_share(it->kind, client, client_share))
+        && pair_make(it->kind, it->id, it->rng, server) && (server_length = pair_share(it->kind, server, server_share))
+        && (second = finish(it, server, client_share, client_length, primitive_second_secret(&it->base))))
+        first = finish(it, client, server_share, server_length, it->base.out);
+    key_free(it->kind, &client->key), key_free(it->kind, &server->key);
+    if (it->kem < 0) return primitive_exchanged(&it->base, first, second);
+    /* Of a hybrid, ML-KEM's secrets behind the curve's. */
+    word32 more = it->kind == KIND_NONE || first ? kem_exchange(it->kem, it->rng, it->base.out + first, primitive_second_secret(&it->base) + second) : 0;
+    return more && primitive_exchanged(&it->base, first + more, second + more);
 }
 
 #ifdef HAS_ML_KEM
@@ -178,6 +217,8 @@ static int new_exchange(reprise_primitive *it)
     int operation = it->base.operation, is_known = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].group == it->base.algorithm) is_known = 1, it->kind = known[i].kind, it->id = known[i].id, it->kem = known[i].kem;
+    it->base.once = once_exchange;
+    if (operation == REPRISE_OP_EXCHANGE) return is_known;
     it->base.once = once_key_pair;
     if (!is_known || !once_key_pair(it)) return 0; /* the build may be without it */
     if (operation == REPRISE_OP_KEY_PAIR) return 1;

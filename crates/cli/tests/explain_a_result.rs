@@ -114,6 +114,10 @@ fn a_change_is_predicted_with_an_interval() {
     assert!((changed.unexplained_ns - full.unexplained_ns).abs() < 1.0, "the rest stays as it was");
     let (predicted, [low, high]) = (changed.predicted_ns.unwrap(), changed.predicted_ci95_ns.unwrap());
     assert!(low < predicted && predicted < high && predicted > 80e6, "{low} {predicted} {high}");
+    let error = changed.model_error_ns.unwrap();
+    assert!(error > 0.0 && (high - low) / 2.0 >= error, "the model's error is in the interval: {error} {low} {high}");
+    let farther = explained(&measured(&lab), &["--what-if", "rtt=80ms"]);
+    assert_eq!(farther.paths.last().unwrap().model_error_ns, Some(0.0), "it changes no operation");
     let signing = |path: &ExplainPath| {
         path.steps.iter().find(|step| step.operation == Some(Operation::Sign)).map(|step| step.took_ns).unwrap()
     };

@@ -5,7 +5,7 @@
 use std::process::{Command, Output};
 
 use reprise_model::Operation;
-use reprise_model::document::{SpeedDocument, SpeedRow};
+use reprise_model::document::{CompareOver, SpeedDocument, SpeedPrediction, SpeedRow};
 
 /// The program, on what is built in and on the plugins of a folder that is not there, so that these tests need none.
 fn speed(arguments: &[&str]) -> Output {
@@ -37,12 +37,46 @@ fn no_handshake_lies_under_the_floor() {
     }
     let of_ring = document.predictions.iter().filter(|it| it.stack == "rustls-ring").count();
     assert_eq!(of_ring, 6, "two full ones of each version, and two resumptions of TLS 1.3");
+    assert!(document.predictions.iter().all(|it| it.over == CompareOver::Memory), "loopback was not asked for");
     // Of either stack that is built in and measured, RSA signs slower than it verifies.
     let rule = document.rules.iter().find(|rule| rule.less == "verify rsa-2048").unwrap();
     let holds: Vec<_> = rule.stacks.iter().map(|it| (it.stack.as_str(), it.holds, it.decided_by.as_str())).collect();
     assert_eq!(holds, [("rustls-aws-lc", true, "sign rsa-2048"), ("rustls-ring", true, "sign rsa-2048")]);
     let tcp = document.tcp.unwrap();
     assert!(tcp.client.median_ns > 0.0 && tcp.server.median_ns > 0.0);
+}
+
+#[test]
+fn handshakes_are_predicted_over_loopback_too() {
+    let document = document(&["--no-software", "--over", "loopback", "--stacks", "rustls-ring,rustls-aws-lc"]);
+    let over = |over| document.predictions.iter().filter(move |it| it.over == over);
+    let named = |it: &SpeedPrediction| (it.stack.clone(), it.tls, it.kind, it.key.clone(), it.group.clone());
+    let [memory, loopback] = CompareOver::ALL.map(|it| over(it).map(named).collect::<Vec<_>>());
+    assert!(memory == loopback && memory.len() == 13, "{memory:?}\n{loopback:?}");
+    for prediction in &document.predictions {
+        let error = prediction.predicted_ns / prediction.measured_ns - 1.0;
+        assert!((error - prediction.error).abs() < 1e-9, "{prediction:?}");
+        assert_eq!(prediction.missing.is_some(), error.abs() > 0.1, "what is far off says what is missing: {prediction:?}");
+    }
+    // A debugger, a busy machine: half off is no prediction any more, whatever the machine.
+    let near = document.predictions.iter().filter(|it| it.error.abs() < 0.5).count();
+    assert!(near > document.predictions.len() / 2, "{:?}", document.predictions);
+    // Two processes and the kernel between them take longer than both sides' libraries.
+    let took = |it| over(it).map(|prediction| prediction.measured_ns).sum::<f64>();
+    assert!(took(CompareOver::Loopback) > took(CompareOver::Memory));
+}
+
+#[test]
+fn an_exchange_from_nothing_costs_what_its_parts_cost_in_rustls() {
+    let document = document(&["key-pair", "agree", "exchange", "verify", "verify-new-key", "--algorithms", "x25519,p-256"]);
+    for stack in ["rustls-ring", "rustls-aws-lc"] {
+        let cost = |operation, algorithm| document.row(stack, operation, algorithm, true).unwrap().once.median_ns;
+        let parts = 2.0 * (cost(Operation::KeyPair, "x25519") + cost(Operation::Agree, "x25519"));
+        let ratio = cost(Operation::Exchange, "x25519") / parts;
+        assert!((0.5..2.0).contains(&ratio), "{stack}: its parts begin from nothing too: {ratio}");
+        let ratio = cost(Operation::VerifyNewKey, "p-256") / cost(Operation::Verify, "p-256");
+        assert!((0.5..2.0).contains(&ratio), "{stack}: it reads the key each time: {ratio}");
+    }
 }
 
 #[test]
@@ -87,6 +121,7 @@ fn wrong_names_have_clear_errors() {
         (&["--algorithms", "rot13"][..], "unknown algorithm 'rot13'; known: rsa-2048, rsa-3072"),
         (&["hash", "--algorithms", "x25519"], "none of these operations has one of these algorithms"),
         (&["--stacks", "none-such"], "unknown stack 'none-such'"),
+        (&["hash", "--over", "loopback"], "'--over loopback' is for handshakes: remove '--no-floor'"),
         (&["knit"], "invalid value 'knit'"),
         (&["encapsulate", "--stacks", "rustls-ring", "--quick"], "no stack has any of these operations"),
     ] {

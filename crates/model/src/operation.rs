@@ -27,5 +27,11 @@ named! {
         Prf = "prf",
         /// Random bytes.
         Random = "random",
+        /// A whole key exchange as TLS makes it: both key pairs, both shares encoded, read and checked, both secrets.
+        Exchange = "exchange",
+        /// Verifies a signature by a public key that is read first, as a certificate has it.
+        VerifyNewKey = "verify-new-key",
+        /// An exchange or a signature, and directly behind it HKDF-Expand as often as both sides of TLS 1.3 do.
+        HkdfAfter = "hkdf-after",
     }
 }

@@ -66,7 +66,7 @@ pub use heap::{Growth, Heap};
 pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
 #[cfg(unix)]
 pub use plugin::Plugin;
-pub use primitive::{Primitive, PrimitiveOptions, is_kem};
+pub use primitive::{EXPANSIONS, Primitive, PrimitiveOptions, is_kem};
 pub use session::{Session, Sessions};
 
 use reprise_connection::{Endpoint, EndpointEvent, Fault};

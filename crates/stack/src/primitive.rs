@@ -14,7 +14,7 @@ pub struct PrimitiveOptions<'a> {
     pub algorithm: u16,
     /// Bytes of data; of random bytes.
     pub length: usize,
-    /// The key of who signs: PKCS #8 in PEM, not encrypted.
+    /// The key of who signs: PKCS #8 in PEM, not encrypted. With it [`Operation::HkdfAfter`] is a signature, without it an exchange.
     pub key: Option<&'a str>,
 }
 
@@ -32,13 +32,17 @@ pub trait Primitive {
     /// What the library says.
     fn run(&mut self, count: usize) -> Result<(), StackError>;
 
-    /// What the first time after [`Primitive::prepare`] has come to: the signature, what was sealed with its tag behind it, the hash, what was derived, the random bytes.
-    /// Empty where it is nothing of the kind.
+    /// What the first time after [`Primitive::prepare`] has come to: the signature, what was sealed with its tag behind it, the hash, what was derived, the random bytes,
+    /// the two secrets of an exchange. Empty where it is nothing of the kind.
     ///
     /// # Errors
     /// What the library says.
     fn output(&self) -> Result<Vec<u8>, StackError>;
 }
+
+/// How often HKDF-Expand follows under [`Operation::HkdfAfter`]: as often as the two sides of a handshake under TLS 1.3 do it
+/// (`REPRISE_EXPANSIONS`).
+pub const EXPANSIONS: u64 = 32;
 
 /// The additional data of what is sealed.
 pub(crate) const ADDITIONAL: [u8; 5] = [0, 1, 2, 3, 4];

@@ -6,10 +6,11 @@ use anyhow::ensure;
 use clap::Args;
 use reprise_compare::{Effort, Primitive, SpeedPlan, catalogue, speed};
 use reprise_model::Operation;
+use reprise_model::document::CompareOver;
 use reprise_probe::Interrupt;
 use reprise_report::Document;
 
-use crate::cmd::compare::{PluginArgs, Waiting, chosen, plugins};
+use crate::cmd::compare::{PluginArgs, Waiting, chosen, plugins, transports};
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
 use crate::provenance::provenance;
@@ -39,6 +40,10 @@ pub(super) struct SpeedArgs {
     /// Do not measure handshakes, and show no floor; so also where operations or algorithms are named
     #[arg(long, help_heading = "Narrow")]
     no_floor: bool,
+    /// Transport of the handshakes that are predicted: memory, by CPU time; loopback, also over TCP between two processes, each on its own
+    /// core if there are two, by wall-clock time
+    #[arg(long, value_parser = one_of(transports()), default_value = "memory", help_heading = "Measure")]
+    over: CompareOver,
     /// Samples per operation
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "quick", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measure")]
     samples: u32,
@@ -62,6 +67,7 @@ Examples:
   reprise speed                                    everything, and the floor
   reprise speed sign verify --algorithms p-256     ECDSA alone
   reprise speed seal --stacks openssl,rustls-ring  AEADs of two libraries
+  reprise speed --over loopback                    and handshakes predicted on a clock
   reprise speed --quick --json speed.json          an overview, and its figures";
 
 /// CPU time of one sample.
@@ -76,12 +82,17 @@ pub(super) fn run(arguments: SpeedArgs, interrupt: &Interrupt) -> anyhow::Result
     let outputs = Outputs::open(&arguments.outputs, &[])?;
     let usual = Effort { samples: arguments.samples, sample_ns: SAMPLE.as_nanos() as u64 };
     let is_all = primitives.len() == catalogue().len();
+    ensure!(
+        arguments.over == CompareOver::Memory || (is_all && !arguments.no_floor),
+        "'--over loopback' is for handshakes: remove '--no-floor', and the operations and algorithms that are named"
+    );
     let plan = SpeedPlan {
         primitives: &primitives,
         stacks: &stacks,
         effort: if arguments.quick { QUICK } else { usual },
         without_instructions: !arguments.no_software,
         floor: is_all && !arguments.no_floor,
+        over: arguments.over,
         seed: arguments.seed,
     };
     let mut waiting = Waiting::new("stacks prepared", interrupt);

@@ -3,7 +3,7 @@
 use reprise_model::document::{CompareSide, ExplainPath, ExplainSide, ExplainStep, SpeedCost, SpeedDocument};
 
 use super::seen::Seen;
-use crate::speed::{Step, Work};
+use crate::speed::{self, Handshake, Step, Work};
 
 /// What operations cost at each side.
 pub(super) struct Costs<'a> {
@@ -16,9 +16,16 @@ pub(super) struct Costs<'a> {
 type Laid = (ExplainPath, Option<f64>);
 
 impl Costs<'_> {
+    /// All the times of it.
     fn of(&self, work: &Work) -> Option<SpeedCost> {
         let stack = if work.side == CompareSide::Client { self.client } else { self.server };
-        self.speed.row(stack, work.operation, &work.algorithm, true).map(|row| row.once)
+        speed::Costs::of(&self.speed.rows, stack).in_handshake(work)
+    }
+
+    /// All operations of both sides, on the path or not.
+    pub(super) fn of_all(&self, handshake: &Handshake) -> Option<f64> {
+        let works = handshake.steps().into_iter().filter_map(Step::work);
+        works.map(|work| Some(self.of(&work)?.median_ns)).sum()
     }
 
     pub(super) fn measured(&self, seen: &Seen) -> ExplainPath {
@@ -28,7 +35,8 @@ impl Costs<'_> {
         path
     }
 
-    pub(super) fn changed(&self, base: &Seen, changed: &Seen, words: Vec<String>) -> ExplainPath {
+    /// `error_ns` is how far the model is off for what the change touches; `None` where it is not known.
+    pub(super) fn changed(&self, base: &Seen, changed: &Seen, words: Vec<String>, error_ns: Option<f64>) -> ExplainPath {
         let (of_base, base_variance) = self.lay(base, Vec::new());
         let (mut path, variance) = self.lay(changed, words);
         path.unexplained_ns = base.median_ns as f64 - of_base.path_ns;
@@ -36,9 +44,10 @@ impl Costs<'_> {
         path.predicted_ns = Some(predicted);
         let measured = base.ci95_ns.map(|[low, high]| (high.saturating_sub(low) as f64 / 2.0).powi(2));
         path.predicted_ci95_ns = measured.zip(base_variance).zip(variance).map(|((measured, base), changed)| {
-            let half = (measured + base + changed).sqrt();
+            let half = (measured + base + changed + error_ns.unwrap_or_default().powi(2)).sqrt();
             [(predicted - half).max(0.0), predicted + half]
         });
+        path.model_error_ns = error_ns;
         path
     }
 
@@ -74,6 +83,7 @@ impl Costs<'_> {
             unexplained_ns: 0.0,
             predicted_ns: None,
             predicted_ci95_ns: None,
+            model_error_ns: None,
         };
         (path, variance)
     }
@@ -97,8 +107,8 @@ impl Costs<'_> {
             }
             Step::Operation(work) => work,
         };
-        let (cost, times) = (self.of(&work), work.times as f64);
-        let half = cost.map_or(Some(0.0), |cost| cost.ci95_ns.map(|[low, high]| times * (high - low) / 2.0));
+        let cost = self.of(&work);
+        let half = cost.map_or(Some(0.0), |cost| cost.ci95_ns.map(|[low, high]| (high - low) / 2.0));
         let step = ExplainStep {
             side: if work.side == CompareSide::Client { ExplainSide::Client } else { ExplainSide::Server },
             operation: Some(work.operation),
@@ -106,7 +116,7 @@ impl Costs<'_> {
             times: work.times,
             message: work.after.to_owned(),
             begin_ns,
-            took_ns: cost.map_or(0.0, |cost| cost.median_ns * times),
+            took_ns: cost.map_or(0.0, |cost| cost.median_ns),
             on_path: !work.overlaps,
         };
         (step, half)
@@ -126,15 +136,6 @@ impl Costs<'_> {
     }
 }
 
-impl Step {
-    pub(super) fn work(self) -> Option<Work> {
-        match self {
-            Self::Network { .. } => None,
-            Self::Operation(work) => Some(work),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +147,8 @@ mod tests {
 
     /// Every operation of one stack takes this long.
     fn speed(cost: impl Fn(&Primitive) -> f64) -> SpeedDocument {
+        // Those that stand for others within a handshake would hide what is laid out here.
+        let is_plain = |it: &Primitive| it.operation < Operation::Exchange;
         let row = |primitive: Primitive| SpeedRow {
             stack: "it".to_owned(),
             operation: primitive.operation,
@@ -160,7 +163,7 @@ mod tests {
                 min_ns: cost(&primitive),
             },
         };
-        SpeedDocument { rows: catalogue().into_iter().map(row).collect(), ..SpeedDocument::default() }
+        SpeedDocument { rows: catalogue().into_iter().filter(is_plain).map(row).collect(), ..SpeedDocument::default() }
     }
 
     fn signing_costs_most(primitive: &Primitive) -> f64 {
@@ -197,12 +200,15 @@ mod tests {
         let base = example(Kind::Full, 200, 2000);
         let asked = change("key=p-256,rtt=1us");
         assert_eq!(asked.words(), ["key=p-256", "rtt=1.0 µs"]);
-        let path = costs.changed(&base, &asked.of(&base), asked.words());
+        let path = costs.changed(&base, &asked.of(&base), asked.words(), Some(0.0));
         assert_eq!(path.predicted_ns, Some(2000.0 - 950.0 + 800.0));
         let [low, high] = path.predicted_ci95_ns.unwrap();
         assert!(low < 1850.0 && high > 1850.0 && high - low < 60.0, "{low} to {high}");
+        let off = costs.changed(&base, &asked.of(&base), asked.words(), Some(40.0));
+        let [lower, higher] = off.predicted_ci95_ns.unwrap();
+        assert!(lower < 1810.0 && higher > 1890.0 && lower > low - 40.0 && off.model_error_ns == Some(40.0), "{off:?}");
         let ticket = change("kind=ticket");
-        let path = costs.changed(&base, &ticket.of(&base), ticket.words());
+        let path = costs.changed(&base, &ticket.of(&base), ticket.words(), None);
         assert_eq!(path.key, None);
         assert!(path.steps.iter().all(|step| step.operation != Some(Operation::Sign)));
     }

@@ -6,15 +6,18 @@
 
 mod change;
 mod layout;
+mod model_error;
 mod seen;
 mod server;
 
 use reprise_lab::LabError;
-use reprise_model::document::{ExplainDocument, ExplainPath, LoadDocument, MeasureDocument, Provenance, TraceDocument};
+use reprise_model::document::{
+    CompareOver, ExplainDocument, ExplainPath, LoadDocument, MeasureDocument, Provenance, TraceDocument,
+};
 use reprise_model::{Kind, Version};
 
 use crate::comparison::{Audience, Effort};
-use crate::speed::{Handshake, Primitive, SpeedPlan, Step, Work, catalogue, speed, tcp};
+use crate::speed::{Handshake, Primitive, SpeedPlan, Step, Work, catalogue, measured_as, speed, tcp};
 use crate::stacks::FoundStack;
 use crate::worker::Launcher;
 
@@ -22,6 +25,7 @@ pub use change::Change;
 
 use change::base;
 use layout::Costs;
+use model_error::Made;
 use seen::{Seen, seen};
 
 /// The result that is explained.
@@ -86,6 +90,10 @@ pub enum ExplainError {
 /// An operation of its own, of which no library has a figure here.
 const STATIC_RSA: &str = "RSA key exchange: the server's decryption counts as a signature, which is the same arithmetic";
 
+/// The change could not be made with these stacks.
+const NO_MODEL_ERROR: &str =
+    "this change could not be made in memory between the two stacks: its interval is that of the measurements alone";
+
 /// Measures the operations that the handshakes of the result need, and lays them out in time.
 ///
 /// # Errors
@@ -111,8 +119,12 @@ pub fn explain(
     let counted = server::counted(plan, &seen)?;
     let all = counted.iter().map(|it| &it.handshake).chain(changed.as_ref().map(|(_, changed, _)| &changed.handshake));
     let works: Vec<Work> = all.flat_map(Handshake::steps).filter_map(Step::work).collect();
-    let is_needed =
-        |it: &Primitive| works.iter().any(|work| work.operation == it.operation && work.algorithm == it.algorithm);
+    let made = changed.as_ref().and_then(|(base, changed, _)| Made::of(&base.handshake, &changed.handshake));
+    let also: Vec<Work> = made.iter().flat_map(Made::works).collect();
+    let is_needed = |it: &Primitive| {
+        let mut all = works.iter().chain(&also);
+        all.any(|work| measured_as(work.operation).contains(&it.operation) && work.algorithm == it.algorithm)
+    };
     let primitives: Vec<Primitive> = catalogue().into_iter().filter(is_needed).collect();
     let server_cpu = plan.result.server_cpu_ns();
     let stacks = match server_cpu {
@@ -126,6 +138,7 @@ pub fn explain(
         effort: plan.effort,
         without_instructions: false,
         floor: false,
+        over: CompareOver::Memory,
         seed: plan.seed,
     };
     let speed = speed(&speed_plan, launcher, provenance.clone(), audience)?;
@@ -133,7 +146,11 @@ pub fn explain(
     warnings.extend(costs.missing(&works));
     warnings.extend(seen.iter().any(|seen| seen.handshake.is_static_rsa()).then(|| STATIC_RSA.to_owned()));
     let mut paths: Vec<ExplainPath> = seen.iter().map(|seen| costs.measured(seen)).collect();
-    paths.extend(changed.map(|(base, changed, words)| costs.changed(base, &changed, words)));
+    if let Some((base, changed, words)) = changed {
+        let error_ns = made.and_then(|it| it.error_ns(plan, &costs, launcher, &provenance, audience));
+        warnings.extend(error_ns.is_none().then(|| NO_MODEL_ERROR.to_owned()));
+        paths.push(costs.changed(base, &changed, words, error_ns));
+    }
     let server =
         server_cpu.and_then(|cpu_ns| server::above_the_floor(cpu_ns, &counted, &speed, tcp(&speed_plan, launcher)?));
     let (target, of) = match plan.result {

@@ -60,13 +60,12 @@ const HASHES: [(&str, u16); 2] = [("sha-256", 4), ("sha-384", 5)];
 pub fn catalogue() -> Vec<Primitive> {
     let plain = |operation, algorithm, number, length| Primitive { operation, algorithm, number, length, key: None };
     let mut all = Vec::new();
+    let signatures = |operation| {
+        SIGNATURES
+            .map(|(key, scheme, length)| Primitive { key: Some(key), ..plain(operation, key.label(), scheme.0, length) })
+    };
     for operation in [Operation::Sign, Operation::Verify] {
-        all.extend(
-            SIGNATURES.map(|(key, scheme, length)| Primitive {
-                key: Some(key),
-                ..plain(operation, key.label(), scheme.0, length)
-            }),
-        );
+        all.extend(signatures(operation));
     }
     for operation in [Operation::KeyPair, Operation::Agree, Operation::Encapsulate, Operation::Decapsulate] {
         let fits = |group: &(&str, NamedGroup)| {
@@ -82,6 +81,11 @@ pub fn catalogue() -> Vec<Primitive> {
         all.extend(HASHES.map(|(name, hash)| plain(operation, name, hash, 0)));
     }
     all.push(plain(Operation::Random, "random", 0, RANDOM));
+    all.extend(GROUPS.map(|(name, group)| plain(Operation::Exchange, name, group.0, 0)));
+    all.extend(signatures(Operation::VerifyNewKey));
+    let classical = GROUPS.iter().filter(|(_, group)| !is_kem(group.0));
+    all.extend(classical.map(|(name, group)| plain(Operation::HkdfAfter, name, group.0, 0)));
+    all.extend(signatures(Operation::HkdfAfter));
     all
 }
 

@@ -12,6 +12,9 @@ const REFERENCE: &str = "rustls-aws-lc";
 /// Ed25519, whose signatures are the same each time.
 const ED25519: u16 = 0x0807;
 
+/// Bytes of the shortest shared secret: of X25519.
+const SHORTEST_SECRET: usize = 32;
+
 /// What an operation has come to, against the reference; signatures and random bytes, which differ each time, by their length.
 pub(super) fn output(job: &PrimitiveJob, output: &[u8]) -> Result<(), Failed> {
     let PrimitiveJob { operation, algorithm, length, .. } = *job;
@@ -19,12 +22,19 @@ pub(super) fn output(job: &PrimitiveJob, output: &[u8]) -> Result<(), Failed> {
         Operation::Sign if algorithm != ED25519 => length_of_signature(algorithm).contains(&output.len()),
         Operation::Sign | Operation::Seal | Operation::Hash | Operation::Hkdf | Operation::Prf => reference(job)? == output,
         Operation::Random => output.len() == length && output.iter().any(|byte| *byte != 0),
+        Operation::Exchange => is_one_secret(output),
         // These say so themselves where they fail.
         _ => true,
     };
     let wrong =
         || Failed::new(FailureKind::Contradicted, format!("{operation} comes to something else than in {REFERENCE}"));
     is_right.then_some(()).ok_or_else(wrong)
+}
+
+/// Whether both sides of an exchange have the same secret, and one at all.
+fn is_one_secret(output: &[u8]) -> bool {
+    let (one, other) = output.split_at(output.len() / 2);
+    one.len() >= SHORTEST_SECRET && one == other && one.iter().any(|byte| *byte != 0)
 }
 
 fn reference(job: &PrimitiveJob) -> Result<Vec<u8>, Failed> {
@@ -65,6 +75,18 @@ mod tests {
         assert_eq!(output(&job, &right).unwrap_err().outcome, FailureKind::Contradicted);
         let random = PrimitiveJob { operation: Operation::Random, algorithm: 0, ..job };
         assert!(output(&random, &[0; 64]).is_err() && output(&random, &[1; 64]).is_ok());
+    }
+
+    #[test]
+    fn an_exchange_that_comes_to_two_secrets_is_no_figure() {
+        let stack = StackRef::BuiltIn(REFERENCE.to_owned());
+        let job = PrimitiveJob { stack, operation: Operation::Exchange, algorithm: 29, length: 0, key: None };
+        let mut secrets = reference(&job).unwrap();
+        output(&job, &secrets).unwrap();
+        assert_ne!(secrets, reference(&job).unwrap(), "both sides make new key pairs each time");
+        secrets[0] ^= 1;
+        assert_eq!(output(&job, &secrets).unwrap_err().outcome, FailureKind::Contradicted);
+        assert!(output(&job, &[]).is_err() && output(&job, &[0; 64]).is_err());
     }
 
     #[test]

@@ -32,15 +32,20 @@ pub(super) fn cases() -> Vec<Case> {
     all.into_iter().flatten().collect()
 }
 
-/// What the protocol demands of this side, of a chain of the leaf alone.
+/// What the protocol demands of this side.
 fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
+    needs_of(&handshake(case), side)
+}
+
+/// With a chain of the leaf alone.
+pub(super) fn handshake(case: &Case) -> Handshake {
     let key = match case.key {
         Key::Lab(key) if case.kind == Kind::Full => Some(KeyKind::label(key).to_owned()),
         _ => None,
     };
     let is_of_group = |it: &Primitive| it.operation == Operation::KeyPair && it.number == case.group;
     let group = catalogue().into_iter().find(is_of_group).filter(|_| case.has_key_exchange());
-    let handshake = Handshake {
+    Handshake {
         version: case.version,
         kind: case.kind,
         key,
@@ -48,8 +53,7 @@ fn needs(case: &Case, side: CompareSide) -> Vec<Need> {
         hash: "sha-256",
         certificates: 1,
         mutual: false,
-    };
-    needs_of(&handshake, side)
+    }
 }
 
 fn needs_of(handshake: &Handshake, side: CompareSide) -> Vec<Need> {

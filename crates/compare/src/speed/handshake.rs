@@ -31,6 +31,15 @@ pub(crate) enum Step {
     Operation(Work),
 }
 
+impl Step {
+    pub(crate) fn work(self) -> Option<Work> {
+        match self {
+            Self::Network { .. } => None,
+            Self::Operation(work) => Some(work),
+        }
+    }
+}
+
 /// An operation, and how often it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Work {

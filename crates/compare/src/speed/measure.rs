@@ -9,6 +9,7 @@ use super::catalogue::Primitive;
 use super::message::{PrimitiveJob, PrimitiveReady, TcpCost};
 use super::{floor, prediction, rules};
 use crate::bulk::without_cpu_instructions;
+use crate::case::Case;
 use crate::compare::{compare, describe};
 use crate::comparison::{Audience, ComparisonPlan, Effort, compared_stack, in_turn};
 use crate::keys::Keys;
@@ -29,9 +30,15 @@ pub struct SpeedPlan<'a> {
     pub without_instructions: bool,
     /// Whether handshakes are measured too, and the floor is shown below them.
     pub floor: bool,
+    /// What handshakes are predicted over: loopback beside memory, or memory alone.
+    pub over: CompareOver,
     /// The seed of the order and of the intervals.
     pub seed: u64,
 }
+
+/// How many times as long a sample of handshakes takes as one of an operation: it has to bring all of its code and data into the caches that
+/// another process has had.
+const AS_LONG: u64 = 5;
 
 /// Connections of TCP that a sample is the mean of.
 const TCP_CONNECTIONS: u32 = 100;
@@ -67,7 +74,12 @@ pub fn speed(
             Err(failed) => run.skipped.push(skip(&found.name, None, true, failed)),
         }
     }
-    run.measure(audience);
+    // Half of the samples of each operation before the handshakes and half behind them: a machine that grows faster or slower meanwhile would
+    // make every prediction wrong.
+    let behind = if plan.floor { plan.effort.samples / 2 } else { 0 };
+    run.measure(plan.effort.samples - behind, audience);
+    let made = if plan.floor { all_handshakes(plan, launcher, &document.provenance, audience) } else { Vec::new() };
+    run.measure(behind, audience);
     document.rows = run.cells.iter().filter_map(|cell| cell.row(plan.seed)).collect();
     let names: Vec<&str> = document.stacks.iter().map(|stack| stack.name.as_str()).collect();
     document.rules = rules::rules(&document.rows, &names);
@@ -75,9 +87,9 @@ pub fn speed(
     document.skipped = run.skipped;
     if plan.floor && !audience.stops() {
         document.tcp = tcp(plan, launcher);
-        let handshakes = handshakes(plan, launcher, &document.provenance, audience);
-        document.floors = floor::floors(&document.rows, handshakes.as_ref());
-        document.predictions = prediction::predictions(&document.floors);
+        let in_memory = made.iter().find(|it| it.over == CompareOver::Memory);
+        document.floors = floor::floors(&document.rows, in_memory);
+        document.predictions = made.iter().flat_map(|it| prediction::predictions(&document.rows, it)).collect();
     }
     document.interrupted = audience.stops();
     Ok(document)
@@ -176,10 +188,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn measure(&mut self, audience: &mut dyn Audience) {
+    fn measure(&mut self, samples: u32, audience: &mut dyn Audience) {
+        if samples == 0 {
+            return;
+        }
         let Self { plan, workers, cells, skipped, .. } = self;
         audience.begins("samples");
-        in_turn(cells.len(), plan.effort.samples as usize, plan.seed, audience, |index| {
+        in_turn(cells.len(), samples as usize, plan.seed, audience, |index| {
             let Some(cell) = cells.get_mut(index).filter(|cell| !cell.is_lost) else { return };
             let Some(worker) = workers.get_mut(cell.worker) else { return };
             match worker.ask(&Request::RunPrimitive { cell: cell.number, count: cell.batch }) {
@@ -245,25 +260,42 @@ pub(crate) fn tcp(plan: &SpeedPlan<'_>, launcher: &Launcher) -> Option<SpeedTcp>
     Some(SpeedTcp { client: of(|it| it.client_ns)?, server: of(|it| it.server_ns)? })
 }
 
-/// Handshakes of each stack with itself, over memory.
-fn handshakes(
+/// The handshakes that are predicted, over memory and what else the plan says.
+fn all_handshakes(
     plan: &SpeedPlan<'_>,
     launcher: &Launcher,
     provenance: &Provenance,
     audience: &mut dyn Audience,
-) -> Option<CompareDocument> {
+) -> Vec<CompareDocument> {
     let cases = floor::cases();
+    let transports = CompareOver::ALL.into_iter().filter(|over| *over == CompareOver::Memory || *over == plan.over);
+    let made = transports.filter_map(|over| {
+        (!audience.stops())
+            .then(|| handshakes(&SpeedPlan { over, ..*plan }, &cases, false, launcher, provenance, audience))?
+    });
+    made.collect()
+}
+
+/// Handshakes of each stack with itself, or also with each other, over what the plan says.
+pub(crate) fn handshakes(
+    plan: &SpeedPlan<'_>,
+    cases: &[Case],
+    crossed: bool,
+    launcher: &Launcher,
+    provenance: &Provenance,
+    audience: &mut dyn Audience,
+) -> Option<CompareDocument> {
     let keys = Keys::make(cases.iter().map(|case| (case.key, case.chain))).ok()?;
     let scenario = Scenario::ALL.into_iter().next()?;
     let comparison = ComparisonPlan {
         scenario,
-        cases: &cases,
+        cases,
         stacks: plan.stacks,
-        crossed: false,
+        crossed,
         keys: &keys,
-        effort: plan.effort,
+        effort: Effort { sample_ns: plan.effort.sample_ns * AS_LONG, ..plan.effort },
         seed: plan.seed,
-        over: CompareOver::Memory,
+        over: plan.over,
         callgrind: None,
         earlier: None,
         links: None,

@@ -7,6 +7,7 @@
 mod catalogue;
 mod cell;
 mod check;
+mod costs;
 mod floor;
 mod handshake;
 mod measure;
@@ -18,7 +19,8 @@ pub use catalogue::{Primitive, catalogue};
 pub use measure::{SpeedPlan, speed};
 
 pub(crate) use cell::{PrimitiveCell, tcp_connections};
+pub(crate) use costs::{Costs, measured_as};
 pub(crate) use floor::least_of_server;
 pub(crate) use handshake::{Handshake, Step, Work};
-pub(crate) use measure::tcp;
+pub(crate) use measure::{handshakes, tcp};
 pub(crate) use message::{PrimitiveJob, PrimitiveReady};

@@ -78,8 +78,12 @@ pub struct ExplainPath {
     pub unexplained_ns: f64,
     /// Of a change: path + unexplained.
     pub predicted_ns: Option<f64>,
-    /// Its interval, from those of the measurement and of the operations; null where one of them has none.
+    /// Its interval, from those of the measurement and of the operations, and from the model's error; null where one of the first two has none.
     pub predicted_ci95_ns: Option<[f64; 2]>,
+    /// Of a change: how far it is from what its operations say where it is made in memory, between the two stacks, in the same run: of both
+    /// sides' CPU time. Null where it could not be made.
+    #[serde(default)]
+    pub model_error_ns: Option<f64>,
 }
 
 named! {

@@ -68,8 +68,8 @@ pub use side_by_side::{
     SideBySideDifference, SideBySideDocument, SideBySideResult, SideBySideRow, SideBySideUnit, SideBySideValue,
 };
 pub use speed::{
-    SpeedCost, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedNeed, SpeedPrediction, SpeedRow, SpeedRule,
-    SpeedRuleVerdict, SpeedSkipped, SpeedTcp,
+    SpeedCost, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedMissing, SpeedNeed, SpeedPrediction, SpeedRow,
+    SpeedRule, SpeedRuleVerdict, SpeedSkipped, SpeedTcp,
 };
 pub use stacks::{AvailableStack, BrokenStack, StacksDocument};
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

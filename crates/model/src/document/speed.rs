@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CompareSide, ComparedStack, Provenance};
+use super::{CompareOver, CompareSide, ComparedStack, Provenance};
 use crate::{Kind, Operation, Version};
 
 /// Everything that one run of `reprise speed` measured.
@@ -155,12 +155,16 @@ pub struct SpeedHandshake {
     pub own_operations_ns: Option<f64>,
 }
 
-/// CPU time of both sides of a handshake: its operations at this stack's speed, and what another handshake takes beside its own operations.
+/// A handshake of a stack with itself: its operations at this stack's speed, as TLS does them, and what another handshake takes beside its own
+/// operations. Over memory the CPU time of both sides; over loopback the time on a clock until the client may send data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpeedPrediction {
     /// The stack.
     pub stack: String,
+    /// What it was measured over.
+    #[serde(default)]
+    pub over: CompareOver,
     /// The version.
     pub tls: Version,
     /// Full, or how it is resumed.
@@ -175,10 +179,33 @@ pub struct SpeedPrediction {
     pub from_group: String,
     /// What is predicted.
     pub predicted_ns: f64,
+    /// What would be predicted by operations that are repeated: without `exchange` and `verify-new-key`.
+    #[serde(default)]
+    pub repeated_ns: f64,
     /// What was measured.
     pub measured_ns: f64,
     /// predicted / measured − 1.
     pub error: f64,
+    /// Of a prediction that is more than 10 % off: what it lacks; else null.
+    #[serde(default)]
+    pub missing: Option<SpeedMissing>,
+}
+
+/// What a prediction lacks: the rest of the handshake is not that of the other one. More than it is above 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpeedMissing {
+    /// The difference of the clients' rests: CPU time without that of their own operations.
+    pub client_ns: f64,
+    /// Of the servers'.
+    pub server_ns: f64,
+    /// An operation whose figure, measured alone, differs by at least half of both, in the same direction, from that of what is repeated:
+    /// `hkdf-after`, `exchange`, `verify-new-key`; null where none does.
+    pub operation: Option<Operation>,
+    /// Its algorithm.
+    pub algorithm: Option<String>,
+    /// By how much it differs between the two handshakes, alone. It may be more than what is missing: a library calls others in between.
+    pub alone_ns: Option<f64>,
 }
 
 /// A published rule: it holds where some operations cost more than others.

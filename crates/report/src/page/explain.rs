@@ -48,9 +48,10 @@ fn first(paths: &[ExplainPath]) -> Option<&ExplainPath> {
     asked.or_else(|| paths.iter().rfind(|path| path.kind == Kind::Full)).or(paths.first())
 }
 
-const LEGEND: &str = "Each operation takes what it took on this machine, alone and repeated; a round trip is the median of connect. What is \
-    not explained is the rest: reading keys and certificates, records, hashing of messages, allocation, the kernel, waiting. A change keeps \
-    that rest as it was.";
+const LEGEND: &str = "Each operation takes what it took on this machine, alone: a key exchange from nothing, a verification with \
+    the certificate's key read first. A round trip is the median of connect. What is not explained is the rest: \
+    certificates, records, hashing of messages, allocation, the kernel, waiting. A change keeps that rest as it was. Its interval has the model's error in it: the same change is made in memory between the two stacks, and what its \
+    operations are off by there counts here.";
 
 /// No format takes it away.
 const BLANK: &str = "\u{a0}";
@@ -69,9 +70,8 @@ fn title(path: &ExplainPath) -> String {
 fn answer(path: &ExplainPath, all: &[ExplainPath]) -> String {
     let shown = |ns: f64| span(ns.max(0.0).round() as u64);
     if let Some(predicted) = path.predicted_ns {
-        let interval = path
-            .predicted_ci95_ns
-            .map(|[low, high]| format!(" ({} to {}, 95 % interval of the measurements alone)", shown(low), shown(high)));
+        let of = if path.model_error_ns.is_some() { "95 % interval" } else { "95 % interval of the measurements alone" };
+        let interval = path.predicted_ci95_ns.map(|[low, high]| format!(" ({} to {}, {of})", shown(low), shown(high)));
         let is_same = |it: &&ExplainPath| it.measured_ns.is_some() && (it.tls, it.kind) == (path.tls, path.kind);
         let instead = all.iter().find(is_same).and_then(|it| it.measured_ns).map(|ns| format!(" instead of {}", span(ns)));
         return format!(

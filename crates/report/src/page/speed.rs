@@ -2,8 +2,8 @@
 
 use reprise_model::Operation;
 use reprise_model::document::{
-    CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedPrediction, SpeedRow, SpeedRule,
-    SpeedRuleVerdict, SpeedSkipped,
+    CompareOver, CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedMissing, SpeedPrediction,
+    SpeedRow, SpeedRule, SpeedRuleVerdict, SpeedSkipped,
 };
 
 use super::{Block, Fact, Item, Page, grouped, section, source};
@@ -36,8 +36,15 @@ pub(crate) fn speed(document: &SpeedDocument) -> Page {
         }
     }
     blocks.push(Block::Aside(LEGEND.to_owned()));
-    let below = [Block::Aside(PREDICTION.to_owned())];
-    blocks.extend(Block::secondary(section("Handshakes, predicted from their operations", predictions(document), below)));
+    for (over, heading, below) in [
+        (CompareOver::Memory, "Handshakes, predicted from their operations", PREDICTION),
+        (CompareOver::Loopback, "Handshakes over loopback, predicted from their operations", PREDICTION_OVER_LOOPBACK),
+    ] {
+        let table = section(heading, predictions(document, over), [Block::Aside(below.to_owned())]);
+        blocks.extend(Block::secondary(table));
+    }
+    let below = [Block::Aside(MISSING.to_owned())];
+    blocks.extend(Block::secondary(section("What predictions lack that are more than 10 % off", missing(document), below)));
     if !document.rules.is_empty() {
         let heading = Block::Heading("Against what was published".to_owned());
         let rules = document.rules.iter().map(|rule| Block::Item(published(rule)));
@@ -61,9 +68,17 @@ const FAR_OFF: f64 = 0.1;
 /// Half an interval, as a share of the median, above which a figure is marked.
 const WIDE: f64 = 0.05;
 
-const PREDICTION: &str = "CPU time of both sides: the handshake's operations as this stack does them, and the rest of the handshake that \
-    stands under 'from', so that nothing of the handshake itself is in its prediction. Where it is far off, the rest is not the same: keys are \
-    read and certificates parsed, by one kind of key otherwise than by another.";
+const PREDICTION: &str = "CPU time of both sides: the handshake's operations as this stack's TLS does them, key exchanges from nothing and \
+    certificates' keys read first, and the rest of the handshake that stands under 'from', so that nothing of the handshake itself is in its \
+    prediction. Under 'repeated' is what the operations would predict that are repeated, with keys that are there.";
+
+const PREDICTION_OVER_LOOPBACK: &str = "Time on a clock until the client may send data, with each side in a process of its own: what the \
+    other handshake takes, without its operations that somebody waits for, and with those of this one.";
+
+const MISSING: &str = "By how much more, or less, CPU time each side takes beside its operations than in the handshake that stands under \
+    'from'. An operation stands here that was measured alone and differs by at least half of that: hkdf-after is HKDF directly behind an \
+    exchange or a signature, against HKDF by itself; exchange and verify-new-key, which the prediction has, are those against what is \
+    repeated: in a handshake they take still more than alone.";
 
 fn facts(document: &SpeedDocument) -> Vec<Fact> {
     let shown = |stack: &reprise_model::document::ComparedStack| format!("{} ({})", stack.name, stack.version);
@@ -106,10 +121,16 @@ fn answers(document: &SpeedDocument) -> Vec<String> {
     let range = if times(low) == times(high) { times(low) } else { format!("{} to {}", times(low), times(high)) };
     let of_hardware = (!ratios.is_empty())
         .then(|| format!("Without the CPU's instructions AES-GCM takes {range} times as long, by library."));
-    let near = document.predictions.iter().filter(|it| it.error.abs() <= FAR_OFF).count();
-    let of_predictions = (!document.predictions.is_empty()).then(|| {
-        let all = document.predictions.len();
-        format!("Of {all} handshakes, {near} cost within 10 % of what their operations and another handshake of the stack predict.")
+    let of_predictions =
+        [(CompareOver::Memory, "in memory, by CPU time,"), (CompareOver::Loopback, "over loopback, on a clock,")];
+    let of_predictions = of_predictions.into_iter().filter_map(|(over, words)| {
+        let all = || document.predictions.iter().filter(|it| it.over == over);
+        let (count, near) = (all().count(), all().filter(|it| it.error.abs() <= FAR_OFF).count());
+        (count > 0).then(|| {
+            format!(
+                "Of {count} handshakes {words} {near} are within 10 % of what their operations and another handshake of the stack predict."
+            )
+        })
     });
     of_floor.into_iter().chain(of_predictions).chain(of_hardware).collect()
 }
@@ -167,6 +188,9 @@ fn title(operation: Operation) -> &'static str {
         Operation::Hkdf => "HKDF-Expand",
         Operation::Prf => "TLS 1.2's PRF, 48 bytes",
         Operation::Random => "32 random bytes",
+        Operation::Exchange => "A whole key exchange, both sides, from nothing",
+        Operation::VerifyNewKey => "Verify, with the key read first",
+        Operation::HkdfAfter => "An exchange or a signature, and 32 times HKDF-Expand behind it",
     }
 }
 
@@ -229,19 +253,39 @@ fn published(rule: &SpeedRule) -> Item {
 }
 
 /// The largest error first.
-fn predictions(document: &SpeedDocument) -> Table {
+fn predictions(document: &SpeedDocument, over: CompareOver) -> Table {
     let micros = |ns: f64| Figure::plain(significant(ns / 1e3));
-    let mut rows: Vec<&SpeedPrediction> = document.predictions.iter().collect();
+    let mut rows: Vec<&SpeedPrediction> = document.predictions.iter().filter(|it| it.over == over).collect();
     rows.sort_by(|one, other| other.error.abs().total_cmp(&one.error.abs()));
     Rows::of(rows)
         .words("stack", |it| it.stack.as_str())
         .words("TLS", |it| format!("{} {}", it.tls.number(), it.kind))
         .words("handshake", |it| format!("{}, {}", it.key, it.group))
         .words("from", |it| format!("{}, {}", it.from_key, it.from_group))
+        .figures("repeated", "µs", |it| micros(it.repeated_ns))
+        .dispensable(1)
         .figures("predicted", "µs", |it| micros(it.predicted_ns))
         .figures("measured", "µs", |it| micros(it.measured_ns))
         .figures("error", "%", |it| Figure::change(1.0 + it.error, None))
         .toned(|it| if it.error.abs() > FAR_OFF { Tone::Warning } else { Tone::Plain })
+        .table()
+}
+
+/// Of each that is far off, what each side takes more than the other handshake's, and the operation that explains it.
+fn missing(document: &SpeedDocument) -> Table {
+    let micros = |ns: f64| Figure::plain(format!("{:+.1}", ns / 1e3));
+    let lacking: Vec<(&SpeedPrediction, &SpeedMissing)> =
+        document.predictions.iter().filter_map(|it| Some((it, it.missing.as_ref()?))).collect();
+    let named = |it: &SpeedMissing| Some(format!("{} {}", it.operation?, it.algorithm.as_deref()?));
+    Rows::of(lacking)
+        .words("stack", |(it, _)| it.stack.as_str())
+        .words("over", |(it, _)| it.over.name())
+        .words("TLS", |(it, _)| format!("{} {}", it.tls.number(), it.kind))
+        .words("handshake", |(it, _)| format!("{}, {}", it.key, it.group))
+        .figures("client", "µs", |(_, lacks)| Some(micros(lacks.client_ns)))
+        .figures("server", "µs", |(_, lacks)| Some(micros(lacks.server_ns)))
+        .words("operation", |(_, lacks)| named(lacks).unwrap_or_default())
+        .figures("alone", "µs", |(_, lacks)| lacks.alone_ns.map(micros))
         .table()
 }
 

@@ -13,10 +13,13 @@ use x509_cert::der::Decode;
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 
 use crate::StackError;
-use crate::primitive::{Primitive, PrimitiveOptions, data, is_kem};
+use crate::primitive::{EXPANSIONS, Primitive, PrimitiveOptions, data, is_kem};
 
 /// A provider signs messages and no digests. Of so few bytes the hash costs little.
 const MESSAGE: usize = 32;
+
+/// TLS's number of the hash (RFC 5246 §7.4.1.4.1).
+const SHA_256: u16 = 4;
 
 /// The library beneath a provider.
 #[derive(Clone, Copy)]
@@ -36,7 +39,8 @@ pub(super) fn primitive(
             let (Signing { signer, .. }, message) = (signing(provider, options)?, data(MESSAGE));
             repeated(move |out| signer.sign(&message).map(|signature| *out = signature).map_err(refused("sign")))
         }
-        Operation::Verify => verification(provider, options)?,
+        // It is given the key as the certificate has it, each time.
+        Operation::Verify | Operation::VerifyNewKey => verification(provider, options)?,
         Operation::KeyPair => {
             let group = group(provider, options.algorithm)?;
             repeated(move |_| group.start().map(drop).map_err(refused("key pair")))
@@ -62,17 +66,24 @@ pub(super) fn primitive(
                 Ok(())
             })
         }
-        Operation::Hkdf => {
-            let suite = suite(provider, options.algorithm)?;
-            let secret = OkmBlock::new(&data(suite.common.hash_provider.output_len()));
-            let (hkdf, info) = (suite.hkdf_provider, data(20));
-            let expander = hkdf.expander_for_okm(&secret);
+        Operation::Hkdf => expansion(provider, options.algorithm)?,
+        Operation::Exchange => {
+            let group = group(provider, options.algorithm)?;
             repeated(move |out| {
-                let derived = expander.expand_block(&[&info]);
+                let client = group.start().map_err(refused("key pair"))?;
+                let server = group.start_and_complete(client.pub_key()).map_err(refused("answer"))?;
+                let secret = client.complete(&server.pub_key).map_err(refused("shared secret"))?;
                 out.clear();
-                out.extend_from_slice(derived.as_ref());
+                out.extend_from_slice(secret.secret_bytes());
+                out.extend_from_slice(server.secret.secret_bytes());
                 Ok(())
             })
+        }
+        Operation::HkdfAfter => {
+            let operation = if options.key.is_some() { Operation::Sign } else { Operation::Exchange };
+            let mut before = primitive(provider, beneath, &PrimitiveOptions { operation, ..*options })?;
+            let mut hkdf = expansion(provider, SHA_256)?;
+            repeated(move |_| before.run(1).and_then(|()| hkdf.run(EXPANSIONS as usize)))
         }
         Operation::Prf => {
             let length = hash_length(options.algorithm);
@@ -96,6 +107,20 @@ pub(super) fn primitive(
             })
         }
     })
+}
+
+/// HKDF-Expand of a hash.
+fn expansion(provider: &CryptoProvider, hash: u16) -> Result<Box<dyn Primitive>, StackError> {
+    let suite = suite(provider, hash)?;
+    let secret = OkmBlock::new(&data(suite.common.hash_provider.output_len()));
+    let (hkdf, info) = (suite.hkdf_provider, data(20));
+    let expander = hkdf.expander_for_okm(&secret);
+    Ok(repeated(move |out| {
+        let derived = expander.expand_block(&[&info]);
+        out.clear();
+        out.extend_from_slice(derived.as_ref());
+        Ok(())
+    }))
 }
 
 /// What needs nothing for each time, and writes what it has come to.

@@ -106,7 +106,7 @@ Examples:
   reprise stacks                                     what is there, and how to get more";
 
 /// What connections are made over.
-fn transports() -> [(PossibleValue, CompareOver); 2] {
+pub(crate) fn transports() -> [(PossibleValue, CompareOver); 2] {
     let memory = explained("memory", "Both sides in one thread, one after the other");
     let loopback = explained("loopback", "TCP on 127.0.0.1, each side in its own process, concurrently");
     [(memory, CompareOver::Memory), (loopback, CompareOver::Loopback)]

@@ -15,7 +15,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-pub(crate) use flags::{CompareArgs, PluginArgs};
+pub(crate) use flags::{CompareArgs, PluginArgs, transports};
 use gate::Gate;
 
 /// What counts the heap of the child processes.
