@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anstream::ColorChoice;
 use anyhow::bail;
-use clap::{Args, Command};
+use clap::{Arg, Args, Command};
 
 use crate::cmd;
 use crate::values::one_of;
@@ -32,7 +32,9 @@ Examples:
 
 /// The program with all its commands.
 pub(crate) fn program() -> Command {
-    let commands = cmd::list().into_iter().map(|entry| entry.command);
+    // A negative number is a wrong value, and no unknown flag.
+    let negative = |arg: Arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg };
+    let commands = cmd::list().into_iter().map(|entry| entry.command.mut_args(negative));
     EverywhereArgs::augment_args(Command::new("reprise").subcommands(commands)).subcommand_required(true)
 }
 

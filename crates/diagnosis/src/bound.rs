@@ -40,7 +40,7 @@ pub fn bound(document: &MeasureDocument) -> Option<String> {
     let saver = if network >= MOSTLY { "a faster key" } else { "a faster key or a resumption" };
     let saved = if rest_ns == 0 { "nothing".to_owned() } else { format!("at most {}", span(rest_ns)) };
     let fewer_turns = match version {
-        Version::Tls12 => Some("TLS 1.3"),
+        Version::Tls12 => Some("a resumption or TLS 1.3"),
         Version::Tls13 => document.run(version, Kind::Early).is_none().then_some("early data"),
     };
     let fewer_turns = fewer_turns.map_or_else(String::new, |means| format!(", {means} a round trip"));
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(
             bound(&near).unwrap(),
             "Bound by the two sides: 3 round trips of 50.0 µs are 15 % of a full TLS 1.2 connection's start; a faster key \
-             or a resumption saves at most 850.0 µs, TLS 1.3 a round trip."
+             or a resumption saves at most 850.0 µs, a resumption or TLS 1.3 a round trip."
         );
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reprise_judge::{Cause as Concluded, Conclusion};
-use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Finding};
+use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Finding, Severity};
 use reprise_model::{KeyName, Kind, Observation};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
@@ -44,7 +44,10 @@ fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
     let found: Vec<Finding> = rules()
         .filter_map(|(cause, rule)| {
             let conclusion = judgement.of(rule.concludes).filter(|it| it.cause != Concluded::NodeDown || !says_too_many)?;
-            let severity = (rule.severity)(series.asked);
+            // Only clients without tickets meet a cache that nodes do not share.
+            let is_note =
+                rule.concludes == Concluded::NotShared && series.asked.kind == Kind::Id && case.tickets_always_cover_ids();
+            let severity = if is_note { Severity::Note } else { (rule.severity)(series.asked) };
             let finding = case.found(cause, severity, conclusion.confidence, (rule.title)(&judgement));
             Some(finding.because(evidence(Some(conclusion))).weighing(conclusion.odds))
         })

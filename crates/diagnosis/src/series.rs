@@ -54,6 +54,12 @@ impl<'a> Case<'a> {
         tickets.any(|it| it.ever_resumes(self))
     }
 
+    /// Whether every ticket of TLS 1.2 that was offered resumed.
+    pub(crate) fn tickets_always_cover_ids(&self) -> bool {
+        let tickets = self.judgement(Asked { tls: Version::Tls12, kind: Kind::Ticket });
+        tickets.offers().next().is_some() && !tickets.offers().any(Observation::is_refusal)
+    }
+
     /// What was seen of its full handshakes of one version.
     pub fn full_handshakes(&self, version: Version) -> Vec<&'a Facts> {
         let is_full = |facts: &&Facts| (facts.version, facts.kind) == (version, Kind::Full);

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use reprise_model::Nanos;
 use reprise_model::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
+use reprise_model::{BottleneckReason, Nanos};
 
 use crate::load::{LoadOutcome, Observer, run};
 use crate::options::{Arrival, LoadEnd, Options};
@@ -53,9 +53,18 @@ pub struct Search {
 }
 
 impl Search {
+    /// Who was the bottleneck of [`Search::outcome`]; not nobody, where no rate that was tried kept the latency.
+    pub fn reason(&self) -> BottleneckReason {
+        match self.outcome.reason(&self.options) {
+            BottleneckReason::RateHeld if !self.steps.iter().any(|step| step.passed) => BottleneckReason::LatencyMissed,
+            reason => reason,
+        }
+    }
+
     /// The document of this search: that of [`Search::outcome`], with every rate that was tried.
     pub fn document(&self, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
         let mut document = self.outcome.document(&self.options, target, interrupted, provenance);
+        document.bottleneck.verdict = self.reason().verdict();
         document.steps = self.steps.clone();
         document.asked.step = Some(LoadStepTarget { quantile: self.target.quantile, latency_ns: self.target.latency.0 });
         document

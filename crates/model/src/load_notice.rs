@@ -37,6 +37,8 @@ pub enum BottleneckReason {
     },
     /// The rate that was asked for was held.
     RateHeld,
+    /// A search found no rate of which the latency was kept, though connections came about at the last of them.
+    LatencyMissed,
     /// The server was never idle, though others had its processor for a part of the time.
     ServerNeverIdle {
         /// What its busiest process used.
@@ -86,9 +88,11 @@ impl BottleneckReason {
             }
             Self::NeitherBusy { .. } => Verdict::Network,
             Self::RateHeld => Verdict::None,
-            Self::NothingCompleted | Self::TargetGone | Self::TooFewProcessors { .. } | Self::ServerUnknown { .. } => {
-                Verdict::Unknown
-            }
+            Self::NothingCompleted
+            | Self::TargetGone
+            | Self::LatencyMissed
+            | Self::TooFewProcessors { .. }
+            | Self::ServerUnknown { .. } => Verdict::Unknown,
         }
     }
 

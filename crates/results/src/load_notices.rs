@@ -72,6 +72,11 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
             scarce_ports.map_or("increase --threads".to_owned(), in_time_wait)
         ),
         Because::RateHeld => "the requested rate was held".to_owned(),
+        Because::LatencyMissed => {
+            "connections came about at the lowest rate too, but not within the latency: a spare machine or a longer \
+             --duration tells whether that was chance"
+                .to_owned()
+        }
         Because::ServerNeverIdle { server, is_limited } => format!(
             "the server's process used {} of a processor and waited {} of the time for one that {}: it was never idle",
             percent(server.ran),

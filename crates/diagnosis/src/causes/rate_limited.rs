@@ -1,7 +1,9 @@
 //! `rate-limited`: connections fail after too many in a short time.
 
 use reprise_judge::Cause as Concluded;
+use reprise_model::Observation;
 use reprise_model::document::{Confidence, Severity};
+use reprise_probe::diagnose::Judgement;
 
 use super::{Cause, JudgedRule, fix};
 
@@ -30,10 +32,19 @@ for i in 1 2 3 4; do sleep 2; curl -so /dev/null -w '%{http_code}\\n' https://HO
     separated_by: &["history"],
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(
-        Concluded::RateLimit,
-        |_| Severity::Note,
-        |_| "Connections fail after too many in a short time".to_owned(),
-    )),
+    judged: Some(
+        JudgedRule::of(
+            Concluded::RateLimit,
+            |_| Severity::Note,
+            |_| "Connections fail after too many in a short time".to_owned(),
+        )
+        .if_it(has_recovered),
+    ),
     ..Cause::BLANK
 };
+
+/// A limit lets connections through again; a server that died does not.
+fn has_recovered(judgement: &Judgement) -> bool {
+    let completes = |seen: &Observation| seen.facts().is_some();
+    judgement.observations.iter().skip_while(|seen| completes(seen)).any(|seen| completes(seen))
+}

@@ -76,11 +76,15 @@ fn answer(document: &LoadDocument) -> Option<String> {
             0 => "none failed".to_owned(),
             failed => format!("{failed} failed"),
         };
+        let refused = match document.refused {
+            0 => String::new(),
+            count => format!(", {} that offered a session made a full handshake", counted(count, "connection")),
+        };
         let not_started = match document.not_started {
             0 => String::new(),
             count => format!(", {} never began, because every place was taken", counted(count, "more connection")),
         };
-        format!("{:.0} connections/s complete, {failed}{not_started}{kinds}.", document.rate.mean)
+        format!("{:.0} connections/s complete, {failed}{refused}{not_started}{kinds}.", document.rate.mean)
     })
 }
 

@@ -36,17 +36,13 @@ fn answer(document: &SideBySideDocument, labels: &[&str]) -> Option<String> {
     let rows = if rates.is_empty() { handshakes } else { rates };
     let of_row = |row: &SideBySideRow| {
         let [_, Some(value)] = row.values.as_slice() else { return None };
-        let what = if row.phase.is_some() { format!("TLS {} {}", row.tls.number(), kind(row)) } else { "rate".to_owned() };
+        let of_phase = || format!("a TLS {} {} handshake takes", row.tls.number(), kind(row));
+        let what = if row.phase.is_some() { of_phase() } else { "the rate is".to_owned() };
         let (ratio, [low, high]) = (value.ratio?, value.ratio_ci95?);
         let (shown, interval) = ratio_and_interval(ratio, [low, high]);
-        let verdict = match (row.phase.is_some(), ratio > 1.0) {
-            _ if low <= 1.0 && high >= 1.0 => "not different beyond chance",
-            (true, true) => "slower",
-            (true, false) => "faster",
-            (false, true) => "higher",
-            (false, false) => "lower",
-        };
-        Some(format!("{what} {verdict}, {shown} times (95 % interval {interval})"))
+        let times = if row.phase.is_some() { "times as long" } else { "times as high" };
+        let chance = if low <= 1.0 && high >= 1.0 { ", not different beyond chance" } else { "" };
+        Some(format!("{what} {shown} {times} (95 % interval {interval}){chance}"))
     };
     let said: Vec<String> = resumed(document, first, other).chain(rows.into_iter().filter_map(of_row)).collect();
     (!said.is_empty()).then(|| format!("{other} against {first}: {}.", said.join("; ")))

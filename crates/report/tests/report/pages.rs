@@ -336,7 +336,7 @@ fn the_answer_comes_before_the_figures() {
     let both = reprise_results::measurements_side_by_side(&files, &[refused, nginx]).unwrap();
     in_order(
         &page(Document::SideBySide(&both)),
-        &["TLS 1.2 id, TLS 1.2 ticket, TLS 1.3 ticket resumed in", "2.16 times (95 % interval", "TLS  kind"],
+        &["TLS 1.2 id, TLS 1.2 ticket, TLS 1.3 ticket resumed in", "2.16 times as long (95 %", "TLS  kind"],
     );
 }
 

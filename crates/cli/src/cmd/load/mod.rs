@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
                 let mut document = found.document(target, interrupt.is_raised(), provenance);
                 let (outcome, options) = (&found.outcome, &found.options);
                 let notices = outcome.notices(&document, options);
-                word_load(&mut document, &outcome.reason(options), &notices);
+                word_load(&mut document, &found.reason(), &notices);
                 (document, found.target_is_gone)
             }
         },

@@ -108,6 +108,7 @@ fn what_the_judge_concludes_is_found() {
         let ticket = Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) };
         concluded(Concluded::SingleUse, TLS13).facts(move |facts| facts.tickets.add(ticket))
     };
+    let failing = || Scene::resuming(TLS12).everything_fails_from(3, FaultName::ConnectionReset);
     let fill = || concluded(Concluded::NotShared, TLS12_ID).run("fill", TLS12_ID, &[FULL; 4]);
     check(vec![
         (&single_use::CAUSE, concluded(Concluded::SingleUse, TLS13), &["Note, Likely", "more than 10,000 times likelier"]),
@@ -115,9 +116,17 @@ fn what_the_judge_concludes_is_found() {
         (&single_use::CAUSE, concluded(Concluded::NotShared, TLS13), &[]),
         (&hidden_nodes::CAUSE, concluded(Concluded::NotShared, TLS13), &["Risk, Likely"]),
         (&id_cache_per_process::CAUSE, concluded(Concluded::NotShared, TLS12_ID), &["Risk, Likely"]),
+        // Whoever has tickets resumes at every node.
+        (
+            &id_cache_per_process::CAUSE,
+            Scene::resuming(TLS12).and_resuming(TLS12_ID).judged(TLS12_ID, Concluded::NotShared),
+            &["Note, Likely"],
+        ),
         (&restart_lost_keys::CAUSE, concluded(Concluded::Restart, TLS12), &["Risk, Likely"]),
         (&node_down::CAUSE, concluded(Concluded::NodeDown, TLS12), &["Fault, Likely"]),
-        (&rate_limited::CAUSE, concluded(Concluded::RateLimit, TLS12), &["Note, Likely"]),
+        (&rate_limited::CAUSE, failing().and_resuming(TLS12).judged(TLS12, Concluded::RateLimit), &["Note, Likely"]),
+        // A server that died lets nobody through again.
+        (&rate_limited::CAUSE, failing().judged(TLS12, Concluded::RateLimit), &[]),
         (&early_data_stateful::CAUSE, of_length(32), &["Note, Likely"]),
         (&early_data_stateful::CAUSE, of_length(208), &[]),
         // A node that does not know the session is no small cache.
