@@ -102,28 +102,6 @@ fn an_unannounced_end_is_an_error_only_before_the_handshake() {
 }
 
 #[test]
-fn keys_are_updated_when_the_server_updates_its_own() {
-    for suite in SUITES {
-        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
-        let mut pair = Pair::completed(client(authority()), server.start());
-        for round in 0..40_u8 {
-            // rustls asks us to update ours too.
-            pair.server.refresh_traffic_keys().unwrap();
-            pair.server.writer().write_all(&[round]).unwrap();
-            pair.drive();
-            assert_eq!(pair.client.take_application_data(), [round]);
-            pair.client.send(pair.now, &[round, round]).unwrap();
-            pair.drive();
-            assert_eq!(std::mem::take(&mut pair.heard), [round, round]);
-        }
-        let story = pair.story();
-        assert_eq!(story.iter().filter(|event| *event == "< {KeyUpdate}").count(), 40);
-        let answers = story.iter().filter(|event| *event == "> {KeyUpdate}").count();
-        assert!((1..=40).contains(&answers), "{answers}");
-    }
-}
-
-#[test]
 fn the_client_updates_keys_and_asks_the_server_to() {
     for suite in SUITES {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
