@@ -3,10 +3,9 @@
 use reprise_harness::Lab;
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::Confidence;
-use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 
 use crate::examined::{Examined, SHARED_KEY, addresses, examine};
-use crate::healthy::haproxy_keys;
 
 /// An nginx with this ticket key.
 pub(crate) fn nginx(identity: &Identity, key: u8) -> NginxConfig {
@@ -56,21 +55,6 @@ fn six_of_eight_nginx_share() {
     assert!(fleet.verdict == alone && fleet.connections <= 600, "{}", fleet.verdict);
     assert!((fleet.shared.unwrap() - 38.0 / 64.0).abs() < 1e-9, "{:?}", fleet.shared);
     examined.assert_fits();
-}
-
-#[test]
-fn haproxy_with_keys_of_its_own_beside_two_that_share() {
-    reprise_servers::require!("haproxy");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let start = |byte: u8| {
-        let keys = lab.file(&format!("{byte}.keys"), haproxy_keys(byte));
-        let bind = format!("tls-ticket-keys {}", keys.display());
-        HaProxy::start(HaProxyConfig { bind, ..HaProxyConfig::new(identity.clone()) }).unwrap()
-    };
-    let nodes = [1, 1, 9].map(start);
-    let examined = examine(&lab, &addresses(&nodes), "");
-    assert_eq!((examined.blamed()[0], examined.group_sizes()), ("ticket-key-per-node", vec![2, 1]), "{}", examined.page);
 }
 
 /// Their tickets name no key.
