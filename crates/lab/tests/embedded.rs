@@ -16,8 +16,11 @@ fn identity(authority: &Authority) -> Identity {
     authority.server(&ServerSpec::new(KeyKind::P256)).unwrap()
 }
 
-fn start(authority: &Authority) -> EmbeddedServer {
-    EmbeddedServer::start(EmbeddedConfig::new(identity(authority))).unwrap()
+/// A server, and a client that trusts it.
+fn start() -> (EmbeddedServer, Client) {
+    let authority = Authority::new().unwrap();
+    let server = EmbeddedServer::start(EmbeddedConfig::new(identity(&authority))).unwrap();
+    (server, Client::new(&authority, Versions::Tls13))
 }
 
 fn account_of(server: &EmbeddedServer, port: u16) -> ConnectionAccount {
@@ -36,9 +39,7 @@ fn a_dialogue_that_the_client_does_not_keep_to_is_noted() {
 
 #[test]
 fn a_kept_connection_counts_its_requests() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let client = Client::new(&authority, Versions::Tls13);
+    let (server, client) = start();
     let requests = "GET /a HTTP/1.1\r\n\r\n\
                     HEAD /b?c HTTP/1.1\r\n\r\n\
                     POST /d HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello\
@@ -52,9 +53,7 @@ fn a_kept_connection_counts_its_requests() {
 /// Until it is told that the connection is kept, it reads to the end of it.
 #[test]
 fn http10_is_told_whether_the_connection_is_kept() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let client = Client::new(&authority, Versions::Tls13);
+    let (server, client) = start();
     let kept = "GET /a HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
     let fetched = client.exchange(server.address(), &format!("{kept}{kept}GET /chunked HTTP/1.0\r\n\r\n")).unwrap();
     let said = |connection| fetched.response.matches(connection).count();
@@ -65,9 +64,7 @@ fn http10_is_told_whether_the_connection_is_kept() {
 
 #[test]
 fn paths_choose_the_answer() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let client = Client::new(&authority, Versions::Tls13);
+    let (server, client) = start();
     let fetch = |path: &str| client.fetch(server.address(), path).unwrap().response;
     for status in [200, 301, 404, 500, 503, 599] {
         assert!(fetch(&format!("/status/{status}")).starts_with(&format!("HTTP/1.1 {status} ")));
@@ -87,9 +84,7 @@ fn paths_choose_the_answer() {
 
 #[test]
 fn requests_that_cannot_be_served_are_refused() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let client = Client::new(&authority, Versions::Tls12);
+    let (server, client) = start();
     let long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(70_000));
     let many = format!("GET / HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(100));
     for (request, status) in [
@@ -109,9 +104,8 @@ fn requests_that_cannot_be_served_are_refused() {
 
 #[test]
 fn a_client_that_waits_for_100_continue_gets_it() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let mut stream = Client::new(&authority, Versions::Tls13).connect(server.address()).unwrap();
+    let (server, client) = start();
+    let mut stream = client.connect(server.address()).unwrap();
     stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n").unwrap();
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
@@ -124,9 +118,7 @@ fn a_client_that_waits_for_100_continue_gets_it() {
 
 #[test]
 fn forty_connections_are_served_at_once() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
-    let client = Client::new(&authority, Versions::Tls13);
+    let (server, client) = start();
     let mut streams: Vec<_> = (0..40).map(|_| client.connect(server.address()).unwrap()).collect();
     thread::scope(|scope| {
         for stream in &mut streams {
@@ -143,10 +135,9 @@ fn forty_connections_are_served_at_once() {
 
 #[test]
 fn dropping_ends_idle_and_half_open_connections() {
-    let authority = Authority::new().unwrap();
-    let server = start(&authority);
+    let (server, client) = start();
     let address = server.address();
-    let mut kept = Client::new(&authority, Versions::Tls13).connect(address).unwrap();
+    let mut kept = client.connect(address).unwrap();
     let mut silent = TcpStream::connect(address).unwrap();
     drop(server);
     let mut rest = Vec::new();
@@ -158,7 +149,7 @@ fn dropping_ends_idle_and_half_open_connections() {
 #[test]
 fn a_port_in_use_is_an_error_that_names_it() {
     let authority = Authority::new().unwrap();
-    let first = start(&authority);
+    let (first, _) = start();
     let config = EmbeddedConfig { listen: first.address(), ..EmbeddedConfig::new(identity(&authority)) };
     let error = EmbeddedServer::start(config).unwrap_err().to_string();
     assert!(error.contains(&first.address().to_string()), "{error}");

@@ -13,7 +13,7 @@ use crate::full::SUITES;
 use crate::pair::Pair;
 use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
-use crate::{FULL, begun, tls13_connected};
+use crate::{FULL, begun, tls13_connected, tls13_greeted};
 
 fn pair(version: Version) -> Pair {
     let mut config = client(authority());
@@ -83,10 +83,15 @@ fn the_server_closes_with_notice() {
 
 #[test]
 fn an_unannounced_end_is_an_error_only_before_the_handshake() {
+    let halfway = Error::ClosedEarly("in the middle of the handshake");
+    assert_eq!(tls13_greeted().0.receive_end(NOW), Err(halfway));
     for version in [Version::Tls12, Version::Tls13] {
         let mut begun = pair(version);
         let early = Error::ClosedEarly("without an answer to the ClientHello");
         assert_eq!(begun.client.receive_end(begun.now), Err(early));
+        let mut torn = pair(version);
+        torn.client.receive(torn.now, &[22, 3, 3]).unwrap();
+        assert_eq!(torn.client.receive_end(torn.now), Err(Error::ClosedEarly("in the middle of a record")));
         let mut done = pair(version);
         done.drive();
         assert_eq!(done.client.receive_end(done.now), Ok(()));
