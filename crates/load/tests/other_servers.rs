@@ -79,19 +79,6 @@ fn go_accepts_unit_shares_of_every_group() {
 }
 
 #[test]
-fn rustls_accepts_unit_shares_of_the_hybrid_group() {
-    let server = rustls(&Lab::new());
-    for key_shares in MODES {
-        for kind in [Kind::Full, Kind::Ticket] {
-            let outcome = loaded(server.address(), offering(Version::Tls13, NamedGroup::X25519MLKEM768, key_shares), kind);
-            let completed = outcome.completed(Kind::Full) + outcome.completed(Kind::Ticket);
-            assert_eq!(completed, COUNT, "{key_shares:?} {kind}: {:?}", outcome.errors());
-            assert_eq!(outcome.completed(Kind::Ticket) > 0, kind == Kind::Ticket);
-        }
-    }
-}
-
-#[test]
 fn go_and_rustls_accept_verified_hybrid_shares() {
     reprise_servers::require!("go");
     let lab = Lab::new();

@@ -160,19 +160,3 @@ fn tls_directives(config: &ApacheConfig, directory: &ScratchDir) -> Result<Strin
     lines.push_str(&config.directives);
     Ok(lines)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_request_of_a_connection_counts() {
-        let account = parse("40001|Resumed|TLSv1.3|TLS_AES_256_GCM_SHA384|SUCCESS|0").unwrap().unwrap();
-        assert_eq!((account.client_port, account.resumed), (40001, true));
-        assert_eq!(account.client_verify.as_deref(), Some("SUCCESS"));
-        assert_eq!(parse("40001|Initial|TLSv1.3|X|NONE|1"), Some(None));
-        for line in ["", "40001|Initial", "x|Initial|TLSv1.3|X|NONE|0", "1|?|TLSv1.3|X|NONE|0"] {
-            assert_eq!(parse(line), None, "{line:?}");
-        }
-    }
-}

@@ -124,39 +124,3 @@ fn accepted(line: &str) -> Option<Account> {
     let (port, _) = after.split_once(' ')?;
     Some(Account::new(port.parse().ok()?, false, String::new()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RESUMED: [&str; 5] = [
-        "* Accepted connection from IPv4 127.0.0.1 port 34868 on Sat Nov 21 01:42:34 202",
-        "*** This is a resumed session",
-        " - Using curve: X25519",
-        "- Version: TLS1.3",
-        "- Cipher: AES-256-GCM",
-    ];
-
-    fn read(lines: &[&str]) -> std::result::Result<Vec<Account>, String> {
-        accounts(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>()).map_err(str::to_owned)
-    }
-
-    #[test]
-    fn a_handshake_that_has_ended_is_told_of() {
-        let [account] = &*read(&RESUMED).unwrap() else { panic!("one connection") };
-        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (34868, true, "TLSv1.3"));
-        assert_eq!(account.group.as_deref(), Some("X25519"));
-        let by_psk =
-            RESUMED.map(|line| if line.starts_with("***") { "- PSK authentication. Connected as 'lab'" } else { line });
-        assert!(read(&by_psk).unwrap()[0].resumed);
-        let full: Vec<&str> = RESUMED.iter().copied().filter(|line| !line.starts_with("***")).collect();
-        assert!(!read(&full).unwrap()[0].resumed);
-    }
-
-    #[test]
-    fn a_handshake_that_has_not_is_no_account() {
-        assert_eq!(read(&RESUMED[..4]).unwrap(), []);
-        assert_eq!(read(&[&RESUMED[..1], &["Error in handshake"], &RESUMED[..]].concat()).unwrap().len(), 1);
-        assert!(read(&["* Accepted connection from nowhere"]).is_err());
-    }
-}

@@ -145,18 +145,3 @@ fn bind_options(config: &HaProxyConfig, directory: &ScratchDir) -> Result<String
     }
     Ok(options)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_tells_of_one_connection() {
-        let account = parse("lab|40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0|1").unwrap();
-        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
-        assert_eq!((account.client_verify.as_deref(), account.early_data), (Some("0"), Some(true)));
-        for line in ["lab|", "lab|40001|1", "lab|x|1|TLSv1.3|X|0|0|0", "lab|1|?|TLSv1.3|X|0|0|0"] {
-            assert_eq!(parse(line), None, "{line:?}");
-        }
-    }
-}

@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use reprise_lab::{Guest, Listener};
 use crate::hang_up::{ConnectionEnd, end, listen};
 use crate::{Result, lock};
 
-/// A TCP server on a free port of 127.0.0.1 that plays the same script, or one script after another, to its clients.
+/// A TCP server on a free port of 127.0.0.1 that plays the same script to each client.
 ///
 /// Dropping it ends its connections and threads.
 #[derive(Debug)]
@@ -45,21 +44,9 @@ impl MisbehavingServer {
     /// # Errors
     /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
     pub fn start(script: Vec<ScriptStep>) -> Result<Self> {
-        Self::start_each(vec![script])
-    }
-
-    /// Plays the first script to the first client, the second to the second, and the last to all that follow.
-    ///
-    /// # Errors
-    /// As [`MisbehavingServer::start`].
-    pub fn start_each(scripts: Vec<Vec<ScriptStep>>) -> Result<Self> {
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (book, next) = (Arc::clone(&received), AtomicUsize::new(0));
-        let listener = listen(move |guest| {
-            let turn = next.fetch_add(1, Ordering::SeqCst).min(scripts.len().saturating_sub(1));
-            let script = scripts.get(turn).map(Vec::as_slice).unwrap_or_default();
-            play(guest, script, &book);
-        })?;
+        let book = Arc::clone(&received);
+        let listener = listen(move |guest| play(guest, &script, &book))?;
         Ok(Self { listener, received })
     }
 

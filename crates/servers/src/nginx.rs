@@ -241,36 +241,3 @@ fn tls_directives(config: &NginxConfig, directory: &ScratchDir) -> Result<String
     }
     Ok(lines)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_request_of_a_tls_connection_counts() {
-        let account = parse("40001\tr\tTLSv1.3\tTLS_AES_256_GCM_SHA384\t-\t1\t200\tFAILED:no such\t1").unwrap().unwrap();
-        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
-        assert_eq!((account.group, account.early_data), (None, Some(true)));
-        assert_eq!(account.client_verify.as_deref(), Some("FAILED:no such"));
-        assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-"), Some(None), "a later request");
-        assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-"), Some(None), "plain HTTP");
-    }
-
-    #[test]
-    fn a_backlog_stands_on_the_listen_line() {
-        let listen = |backlog| {
-            let config = NginxConfig { backlog, ..NginxConfig::new(Vec::new()) };
-            let text = configuration(&config, "");
-            text.lines().find_map(|line| line.trim().strip_prefix("listen ").map(str::to_owned))
-        };
-        assert_eq!(listen(Some(16_384)).as_deref(), Some("{address} ssl backlog=16384;"));
-        assert_eq!(listen(None).as_deref(), Some("{address} ssl;"));
-    }
-
-    #[test]
-    fn a_line_of_another_format_is_an_error() {
-        for line in ["", "40001\tr", "x\tr\tTLSv1.3\tX\t-\t1\t200\tNONE\t-", "1\t?\tTLSv1.3\tX\t-\t1\t200\tNONE\t-"] {
-            assert_eq!(parse(line), None, "{line:?}");
-        }
-    }
-}

@@ -42,12 +42,8 @@ pub enum RelayFault {
     Close,
     /// The connection is broken off in its place (RST).
     Reset,
-    /// Its header and the first half of its body arrive, and the connection ends.
-    Truncate,
     /// The lowest bit of this byte of its body is flipped, counted modulo its length.
     Flip(usize),
-    /// It arrives byte by byte, each in a packet of its own.
-    Split,
     /// It, and what follows it, arrives so much later.
     Pause(Duration),
 }
@@ -142,22 +138,12 @@ fn forward_records(
             }
             Some(RelayFault::Close) => break,
             Some(RelayFault::Reset) => return Err(ErrorKind::ConnectionReset.into()),
-            Some(RelayFault::Truncate) => {
-                let half = HEADER_BYTES + record.len().saturating_sub(HEADER_BYTES) / 2;
-                client.write_all(record.get(..half).unwrap_or(&record))?;
-                break;
-            }
             Some(RelayFault::Flip(at)) => {
                 if let Some(body @ [_, ..]) = record.get_mut(HEADER_BYTES..) {
                     let at = at % body.len();
                     body.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1);
                 }
                 client.write_all(&record)?;
-            }
-            Some(RelayFault::Split) => {
-                for byte in &record {
-                    client.write_all(std::slice::from_ref(byte))?;
-                }
             }
             Some(RelayFault::Pause(time)) => {
                 thread::sleep(time);

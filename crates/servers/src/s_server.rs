@@ -10,7 +10,7 @@ use reprise_lab::{Identity, Listener, Versions};
 use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use super::{Account, ClientVerify, RealServer, RunningServer};
-use crate::{Result, ServerError, lock, relay};
+use crate::{Result, lock, relay};
 
 /// A running `openssl s_server -www`, which answers every request with a page on the connection.
 ///
@@ -95,25 +95,6 @@ impl SServer {
             lock(&book).extend(account_of_trace(guest.peer.port(), ours));
         })?;
         Ok(Self { relay, accounts, server })
-    }
-
-    /// Reads the server's account of a connection off the page that it answered with on that connection.
-    ///
-    /// # Errors
-    /// [`ServerError::Account`] if the page does not say.
-    pub fn account_of_page(client_port: u16, page: &str) -> Result<Account> {
-        page.lines()
-            .find_map(|line| {
-                let (reused, line) = line.split_once(", ")?;
-                let (version, cipher) = line.split_once(", Cipher is ")?;
-                let resumed = match reused {
-                    "New" => false,
-                    "Reused" => true,
-                    _ => return None,
-                };
-                Some(Account { cipher: Some(cipher.to_owned()), ..account(client_port, resumed, version) })
-            })
-            .ok_or_else(|| ServerError::Account { program: PROGRAM.to_owned(), line: page.chars().take(200).collect() })
     }
 }
 
@@ -221,37 +202,3 @@ fn add_options(config: &SServerConfig, directory: &ScratchDir, command: &mut Com
 
 /// Between a chain's leaf and the certificates above it.
 const PEM_BORDER: &str = "-----END CERTIFICATE-----\n-----BEGIN";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn trace(messages: &[&str]) -> String {
-        messages
-            .iter()
-            .map(|message| message.replacen(' ', " TLS 1.3, Handshake [length 0034], ", 1) + "\n    14 00\n")
-            .collect()
-    }
-
-    #[test]
-    fn a_certificate_after_the_last_hello_makes_a_handshake_full() {
-        let full = ["<<< ClientHello", ">>> ServerHello", ">>> Certificate", ">>> Finished", "<<< Finished"];
-        assert!(!account_of_trace(7, &trace(&full)).unwrap().resumed);
-        let resumed = ["<<< ClientHello", ">>> ServerHello", ">>> Finished", "<<< Certificate", "<<< Finished"];
-        assert_eq!(account_of_trace(7, &trace(&resumed)), Some(account(7, true, "TLSv1.3")));
-    }
-
-    #[test]
-    fn without_the_clients_finished_there_is_no_account() {
-        assert_eq!(account_of_trace(7, ""), None);
-        assert_eq!(account_of_trace(7, &trace(&["<<< ClientHello", ">>> ServerHello", ">>> Finished"])), None);
-    }
-
-    #[test]
-    fn a_page_that_does_not_say_is_an_error() {
-        let page = "<pre>\nReused, TLSv1.2, Cipher is ECDHE-RSA-AES128-GCM-SHA256\n";
-        let account = SServer::account_of_page(7, page).unwrap();
-        assert_eq!((account.resumed, account.version.as_str()), (true, "TLSv1.2"));
-        assert!(SServer::account_of_page(7, "nothing, of the kind").is_err());
-    }
-}

@@ -1,7 +1,7 @@
 //! What tests of several crates share. Each part is a feature, so that a crate's tests build only what they use.
 //!
 //! - `program`: calls of the program `reprise`, a lab of certificates for it, and what came of them.
-//! - `client` (feature `client`): clients that know nothing of Reprise's own engine.
+//! - `client` (feature `client`): a client that knows nothing of Reprise's own engine.
 //! - `load` (feature `load`): loads through the library.
 //! - [`posix_server`]: the library for microcontrollers as a server on this computer.
 //! - `reemit` (feature `wire`): everything that can be parsed, as tables.

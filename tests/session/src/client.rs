@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer, Session};
-use reprise_lab::{Authority, Identity};
+use reprise_lab::Authority;
 use reprise_model::{EarlyData, Kind, Nanos, Version};
 use reprise_scripted::client;
 
@@ -48,10 +48,9 @@ pub fn id(session: &Session) -> &[u8] {
     }
 }
 
-/// A client of one version, with a certificate of its own or without.
-pub fn config(authority: &Authority, version: Version, identity: Option<&Identity>) -> Arc<Config> {
-    let identity = identity.map(|identity| Arc::new(client::identity(identity)));
-    Arc::new(Config { versions: vec![version], identity, ..client::client(authority) })
+/// A client of one version.
+pub fn config(authority: &Authority, version: Version) -> Arc<Config> {
+    Arc::new(Config { versions: vec![version], ..client::client(authority) })
 }
 
 /// Connects, asks for `path`, and reads until the node closes.

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use reprise_engine::Config;
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
+use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::Version;
 use tempfile::TempDir;
 
@@ -45,15 +45,10 @@ impl Fleet {
         aws_lc_rs::rand::fill(&mut key).unwrap();
         let path = fleet.file("ring.key", key);
         std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
-        fleet.renew(&["localhost", "127.0.0.1"]);
+        let names = ["localhost", "127.0.0.1"].map(str::to_owned).to_vec();
+        let identity = fleet.authority.server(&ServerSpec { names, ..ServerSpec::new(KeyKind::P256) }).unwrap();
+        identity.write_pem(fleet.folder.path(), "server").unwrap();
         fleet
-    }
-
-    /// A new certificate for these names, by the same issuer. Nodes that start from here on have it.
-    pub fn renew(&self, names: &[&str]) {
-        let names = names.iter().map(|&name| name.to_owned()).collect();
-        let identity = self.authority.server(&ServerSpec { names, ..ServerSpec::new(KeyKind::P256) }).unwrap();
-        identity.write_pem(self.folder.path(), "server").unwrap();
     }
 
     /// A file of the fleet's folder with this content.
@@ -83,13 +78,13 @@ impl Fleet {
     }
 
     /// A client of the fleet.
-    pub fn client(&self, version: Version, identity: Option<&Identity>) -> Arc<Config> {
-        client::config(&self.authority, version, identity)
+    pub fn client(&self, version: Version) -> Arc<Config> {
+        client::config(&self.authority, version)
     }
 
     /// What a node says at `path`.
     pub fn ask(&self, node: &Node, path: &str) -> String {
-        client::visit(node.address, &self.client(Version::Tls13, None), FULL, path).unwrap().body
+        client::visit(node.address, &self.client(Version::Tls13), FULL, path).unwrap().body
     }
 
     /// One of a node's metrics: the value of the line that begins with `name`.

@@ -6,6 +6,7 @@
 pub mod balancer;
 pub mod client;
 pub mod closed_loop;
+pub mod fault;
 pub mod fleet;
 pub mod process;
 pub mod proxy;

@@ -7,15 +7,16 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How much later a slow network carries what it gets.
+const SLOW: Duration = Duration::from_millis(200);
+
 /// What the network does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// It carries what it gets.
     Fine,
-    /// It carries everything, 200 ms later.
+    /// It carries everything, [`SLOW`] later.
     Slow,
-    /// It carries everything, 100 ms later: another continent.
-    Far,
     /// It carries nothing, and says nothing of it.
     Cut,
 }
@@ -93,9 +94,8 @@ fn carry(mut from: TcpStream, mut to: TcpStream, state: &State) {
         let network = state.network.load(Ordering::SeqCst);
         let carried = &mut buffer[..count];
         state.set_time(carried);
-        let delays = [(Network::Slow, 200), (Network::Far, 100)];
-        let delay = delays.iter().find(|(delayed, _)| *delayed as u8 == network).map_or(0, |(_, millis)| *millis);
-        let due = Instant::now() + Duration::from_millis(delay);
+        let delay = if network == Network::Slow as u8 { SLOW } else { Duration::ZERO };
+        let due = Instant::now() + delay;
         if network != Network::Cut as u8 && under_way.send((due, carried.to_vec())).is_err() {
             break;
         }

@@ -11,7 +11,7 @@ use crate::client::{FULL, Visit, visit};
 use crate::fleet::{Fleet, Node};
 
 /// Enough for a store on loopback, and far below what the client library alone would wait.
-pub const BUDGET: &str = "budget=20";
+const BUDGET: &str = "budget=20";
 /// More than a busy machine adds to a timer. Nodes that waited for a store would wait as long as it is stopped; the budget
 /// itself is tested on a clock of its own, in `reprise-session-valkey`.
 const LONGEST_WAIT: f64 = 10.0;
@@ -31,7 +31,7 @@ impl World {
     pub fn start(program: &str, settings: &[&str]) -> Self {
         let fleet = Fleet::new(program, settings);
         let nodes = fleet.five(&["means=store", BUDGET]);
-        let client = fleet.client(Version::Tls13, None);
+        let client = fleet.client(Version::Tls13);
         Self { fleet, nodes, client }
     }
 

@@ -23,8 +23,7 @@ fn a_busy_node_resumes_what_its_store_has() {
         // The default budget.
         let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=store"]);
         let nodes = fleet.five(&[]);
-        let running =
-            ClosedLoop::run(&fleet.client(version, None), &addresses(&nodes), |_| thread::sleep(Duration::from_secs(5)));
+        let running = ClosedLoop::run(&fleet.client(version), &addresses(&nodes), |_| thread::sleep(Duration::from_secs(5)));
         let offered = running.between(WARM_UP, Duration::MAX);
         println!("{version:?}: {:.2} % of {} offered sessions resumed", 100.0 * offered.share(), offered.offered);
         assert_eq!(running.failures(), [""; 0]);
@@ -45,7 +44,7 @@ fn after_a_burst_all_is_as_before_within_a_second() {
         let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=store"]);
         let nodes = fleet.five(&[]);
         let mut burst_ended = Duration::ZERO;
-        let running = ClosedLoop::run(&fleet.client(version, None), &addresses(&nodes), |running| {
+        let running = ClosedLoop::run(&fleet.client(version), &addresses(&nodes), |running| {
             thread::sleep(Duration::from_secs(3));
             running.set_active(4);
             burst_ended = running.now();

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use reprise_model::Version;
 use reprise_session_tests::closed_loop::ClosedLoop;
+use reprise_session_tests::fault::{FAULTS, Fault, Surroundings};
 use reprise_session_tests::fleet::{Fleet, addresses};
-use reprise_session_tests::proxy::{Network, Proxy};
 use reprise_session_tests::require_store;
 use reprise_session_tests::store::Store;
 
@@ -21,52 +21,22 @@ const AFTER: Duration = Duration::from_secs(4);
 /// From here on a fleet is as it was: on a busy machine, some answers are late.
 const RECOVERED: f64 = 0.95;
 
-/// A store with the network before it, whatever befalls them.
-struct World {
-    store: Store,
-    proxy: Proxy,
-}
-
-type Act = fn(&mut World);
-
-/// What happens and how it ends.
-const FAULTS: [(&str, Act, Act); 7] = [
-    ("store killed", |world| world.store.kill(), |world| world.store.start_again()),
-    ("store stopped", |world| world.store.pause(), |world| world.store.go_on()),
-    ("store flushed", |world| assert_eq!(world.store.ask("FLUSHALL"), "+OK\r\n"), |_| ()),
-    (
-        "wrong password",
-        // Those that are connected stay so until their connections end.
-        |world| drop(world.store.ask("CONFIG SET requirepass another\r\nCLIENT KILL TYPE normal SKIPME yes")),
-        |world| drop(world.store.ask("AUTH another\r\nCONFIG SET requirepass \"\"")),
-    ),
-    (
-        "store full",
-        |world| drop(world.store.ask("CONFIG SET maxmemory-policy noeviction\r\nCONFIG SET maxmemory 1")),
-        |world| drop(world.store.ask("CONFIG SET maxmemory 0")),
-    ),
-    ("network slow, 200 ms", |world| world.proxy.set(Network::Slow), |world| world.proxy.set(Network::Fine)),
-    ("network cut", |world| world.proxy.set(Network::Cut), |world| world.proxy.set(Network::Fine)),
-];
-
 #[test]
 fn no_fault_fails_a_handshake_and_all_pass() {
     require_store!();
     println!("| {:22} | resumed before | during | after | offered and lost | as before after |", "fault");
     println!("| {:22} | --: | --: | --: | --: | --: |", "---");
-    for (name, befall, heal) in FAULTS {
-        let store = Store::start(&[]);
-        let proxy = Proxy::before(store.address());
-        let mut world = World { store, proxy };
-        let fleet = Fleet::new(NODE, &[&format!("store={}", world.proxy.url()), "means=store"]);
+    for Fault { name, befall, heal, .. } in FAULTS {
+        let mut surroundings = Surroundings::fine();
+        let fleet = Fleet::new(NODE, &[&surroundings.setting(), "means=store"]);
         let nodes = fleet.five(&[]);
         let (mut begun, mut healed) = (Duration::ZERO, Duration::ZERO);
-        let running = ClosedLoop::run(&fleet.client(Version::Tls13, None), &addresses(&nodes), |running| {
+        let running = ClosedLoop::run(&fleet.client(Version::Tls13), &addresses(&nodes), |running| {
             thread::sleep(BEFORE);
             begun = running.now();
-            befall(&mut world);
+            befall(&mut surroundings);
             thread::sleep(FAULT);
-            heal(&mut world);
+            heal(&mut surroundings);
             healed = running.now();
             thread::sleep(AFTER);
         });
@@ -105,9 +75,8 @@ fn rotation_and_a_wrong_clock_fail_no_handshake() {
         if let Some(skew) = skew {
             nodes[2] = fleet.node(&[skew]);
         }
-        let running = ClosedLoop::run(&fleet.client(Version::Tls13, None), &addresses(&nodes), |_| {
-            thread::sleep(Duration::from_secs(8))
-        });
+        let running =
+            ClosedLoop::run(&fleet.client(Version::Tls13), &addresses(&nodes), |_| thread::sleep(Duration::from_secs(8)));
         let offered = running.between(Duration::from_secs(1), Duration::MAX);
         println!("{name}: {:.1} % of {} offered sessions resumed", 100.0 * offered.share(), offered.offered);
         assert_eq!(running.failures(), [""; 0], "{name}");

@@ -6,89 +6,33 @@
 
 use reprise_model::{Kind, Version};
 use reprise_session_tests::client::{FULL, visit};
+use reprise_session_tests::fault::{FAULTS, Fault, Surroundings};
 use reprise_session_tests::fleet::{Fleet, Node};
-use reprise_session_tests::proxy::{Network, Proxy};
+use reprise_session_tests::proxy::Proxy;
 use reprise_session_tests::store::Store;
-use reprise_session_tests::world::{BUDGET, World};
+use reprise_session_tests::world::World;
 use reprise_session_tests::{require_store, until};
 
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");
 
 #[test]
-fn a_killed_store_costs_full_handshakes() {
+fn every_fault_costs_full_handshakes() {
     require_store!();
-    let mut store = Store::start(&[]);
-    let world = World::new(NODE, &[&format!("store={}", store.url())]);
-    let before = world.sessions();
-    store.kill();
-    assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0));
-    // Restarted, and empty.
-    store.start_again();
-    assert_eq!(world.resumed(&before), 0);
-    world.recovers();
-    world.nothing_failed();
-}
-
-#[test]
-fn a_stopped_store_costs_full_handshakes() {
-    require_store!();
-    let store = Store::start(&[]);
-    let world = World::new(NODE, &[&format!("store={}", store.url())]);
-    let before = world.sessions();
-    store.pause();
-    assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0));
-    store.go_on();
-    world.recovers();
-    world.nothing_failed();
-}
-
-#[test]
-fn a_slow_or_cut_network_costs_full_handshakes() {
-    require_store!();
-    let store = Store::start(&[]);
-    let proxy = Proxy::before(store.address());
-    let world = World::new(NODE, &[&format!("store={}", proxy.url())]);
-    for network in [Network::Slow, Network::Cut] {
+    for Fault { name, befall, heal, reads, writes } in FAULTS {
+        let mut surroundings = Surroundings::fine();
+        let world = World::new(NODE, &[&surroundings.setting()]);
         let before = world.sessions();
-        proxy.set(network);
-        assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0), "{network:?}");
-        proxy.set(Network::Fine);
+        befall(&mut surroundings);
+        if !reads {
+            assert_eq!(world.resumed(&before), 0, "{name}");
+        }
+        if !writes {
+            assert_eq!(world.resumed(&world.sessions()), 0, "{name}");
+        }
+        heal(&mut surroundings);
         world.recovers();
+        world.nothing_failed();
     }
-    world.nothing_failed();
-}
-
-#[test]
-fn a_full_store_costs_full_handshakes() {
-    require_store!();
-    let store = Store::start(&["--maxmemory-policy", "noeviction"]);
-    let world = World::new(NODE, &[&format!("store={}", store.url())]);
-    store.ask("CONFIG SET maxmemory 1");
-    assert_eq!(world.resumed(&world.sessions()), 0);
-    store.ask("CONFIG SET maxmemory 0");
-    world.recovers();
-    world.nothing_failed();
-}
-
-#[test]
-fn a_flushed_store_gets_the_ring_again() {
-    require_store!();
-    let store = Store::start(&[]);
-    let world = World::new(NODE, &[&format!("store={}", store.url())]);
-    let lost = visit(world.nodes[0].address, &world.client, FULL, "/").unwrap();
-    store.wait_for(&lost);
-    store.ask("FLUSHALL");
-    assert_eq!(visit(world.nodes[1].address, &world.client, lost.offer(), "/").unwrap().kind, Kind::Full);
-    world.recovers();
-    until("the ring is there", || store.ask("KEYS reprise:ring:*").starts_with("*1\r\n"));
-    // A node that starts now has the same ring.
-    let new = world.fleet.node(&["means=store", BUDGET]);
-    until("it resumes what the others gave", || {
-        let first = visit(world.nodes[0].address, &world.client, FULL, "/").unwrap();
-        store.wait_for(&first);
-        visit(new.address, &world.client, first.offer(), "/").unwrap().kind == Kind::Ticket
-    });
-    world.nothing_failed();
 }
 
 #[test]
@@ -131,7 +75,7 @@ fn a_clock_that_is_an_hour_wrong_costs_full_handshakes() {
             let store = Store::start(&[]);
             let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), means, "lifetime=600", "budget=2000"]);
             let [right, wrong] = [fleet.node(&[]), fleet.node(&[skew])];
-            let client = fleet.client(Version::Tls13, None);
+            let client = fleet.client(Version::Tls13);
             let settle = |session: &_| {
                 if means == "means=store" {
                     store.wait_for(session);
@@ -168,7 +112,7 @@ fn a_store_whose_clock_leaps_keeps_every_session() {
         let proxy = Proxy::before(store.address());
         let fleet = Fleet::new(NODE, &[&format!("store={}", proxy.url()), means, "lifetime=600", "budget=2000"]);
         let mut nodes = fleet.five(&[]);
-        let client = fleet.client(Version::Tls13, None);
+        let client = fleet.client(Version::Tls13);
         let session = |node: &Node| {
             let made = visit(node.address, &client, FULL, "/").unwrap();
             assert!(!made.sessions.is_empty(), "there is a key to give sessions under");
@@ -204,7 +148,7 @@ fn tickets_outlive_the_store() {
         [&format!("store={}", store.url()), "means=tickets", "lifetime=2", "refresh=100", &format!("period={PERIOD}")];
     let fleet = Fleet::new(NODE, &settings.map(|it| it as &str));
     let [one, other] = [fleet.node(&[]), fleet.node(&[])];
-    let client = fleet.client(Version::Tls13, None);
+    let client = fleet.client(Version::Tls13);
     let version = |node: &Node| fleet.metric(node, "reprise_session_ring_version");
     until("both have the store's ring", || version(&one) >= 1.0 && version(&one) == version(&other));
     store.kill();
@@ -227,27 +171,6 @@ fn tickets_outlive_the_store() {
 }
 
 #[test]
-fn a_garbled_ring_is_repaired_by_any_node() {
-    require_store!();
-    let store = Store::start(&[]);
-    let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), "means=tickets", "refresh=100"]);
-    let one = fleet.node(&[]);
-    let client = fleet.client(Version::Tls13, None);
-    // Nothing, a word, and more than any entry may have.
-    for length in [0, 8, 100_000] {
-        let script = format!(
-            "for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('SET', key, string.rep('x', {length})) end"
-        );
-        store.ask(&format!("EVAL \"{script}\" 0"));
-        let new = fleet.node(&[]);
-        until("a node that starts now shares it", || {
-            let first = visit(one.address, &client, FULL, "/").unwrap();
-            visit(new.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
-        });
-    }
-}
-
-#[test]
 fn a_node_with_another_key_harms_itself_alone_and_says_so() {
     require_store!();
     let store = Store::start(&[]);
@@ -258,7 +181,7 @@ fn a_node_with_another_key_harms_itself_alone_and_says_so() {
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let [one, other] = [fleet.node(&[]), fleet.node(&[])];
     let wrong = fleet.node(&[&format!("ring-key={}", path.display())]);
-    let client = fleet.client(Version::Tls13, None);
+    let client = fleet.client(Version::Tls13);
     let kind = |from: &Node, to: &Node| {
         let first = visit(from.address, &client, FULL, "/").unwrap();
         visit(to.address, &client, first.offer(), "/").unwrap().kind

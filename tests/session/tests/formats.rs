@@ -120,7 +120,7 @@ fn connect(server: ResumingServer, version: Version, offer: Offer) -> Visit {
     });
     // A client that resumes verifies no certificate; the one that makes vectors need not.
     let authority = Authority::new().unwrap();
-    let mut config = Arc::unwrap_or_clone(client::config(&authority, version, None));
+    let mut config = Arc::unwrap_or_clone(client::config(&authority, version));
     config.certificates = reprise_engine::CertificatePolicy::AcceptAnyChain;
     let visited = visit(address, &Arc::new(config), offer, "/").unwrap();
     serving.join().unwrap();

@@ -85,7 +85,7 @@ impl World {
     }
 
     fn visit(&self, node: SocketAddr, version: Version, offer: Offer) -> Visit {
-        visit(node, &config(&self.authority, version, None), offer, "/").unwrap()
+        visit(node, &config(&self.authority, version), offer, "/").unwrap()
     }
 
     /// How a node takes what another gave.

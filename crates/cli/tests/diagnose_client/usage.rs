@@ -1,9 +1,5 @@
 //! Flags, clients that cannot be judged, and what ends a run.
 
-use std::io::Write;
-use std::net::TcpStream;
-use std::time::Duration;
-
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::document::Subject;
 
@@ -87,22 +83,3 @@ fn ctrl_c_keeps_what_was_watched() {
     running.interrupt();
     running.finish().exits(130).shows(&["No verdict: the client made one connection", "interrupted"]);
 }
-
-/// Whatever comes instead of a ClientHello is no reason to stop.
-#[test]
-fn what_is_no_client_is_survived() {
-    reprise_servers::require!("curl", "sh");
-    let running = listening(&["--json", "-", "--", "sh", "-c", NOISE]).run().exits(0);
-    let diagnosis = diagnosis(&running);
-    assert!(diagnosis.verdict.starts_with("It resumes"), "{}", diagnosis.verdict);
-    assert!(diagnosis.connections >= 6, "{}", diagnosis.connections);
-    // A port that was free a moment ago is not listened to any more.
-    let port = diagnosis.address.unwrap();
-    let mut left = TcpStream::connect_timeout(&port.parse().unwrap(), Duration::from_secs(1)).ok();
-    assert!(left.as_mut().is_none_or(|it| it.write_all(b"x").is_err()), "still listening on {port}");
-}
-
-const NOISE: &str = "curl -s -m 2 http://{address}/; \
-    printf '\\026\\003\\001\\377\\377' | curl -s -m 1 telnet://{address}; \
-    printf '\\026\\003\\001\\000\\005\\001\\000\\000\\001\\000' | curl -s -m 1 telnet://{address}; \
-    curl -s -H 'Connection: close' {url} {url} {url}";

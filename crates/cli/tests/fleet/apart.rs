@@ -3,10 +3,9 @@
 use reprise_harness::Lab;
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::Confidence;
-use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 
 use crate::examined::{Examined, SHARED_KEY, addresses, examine};
-use crate::healthy::haproxy_keys;
 
 /// An nginx with this ticket key.
 pub(crate) fn nginx(identity: &Identity, key: u8) -> NginxConfig {
@@ -21,13 +20,17 @@ fn start(configs: Vec<NginxConfig>) -> Vec<Nginx> {
     configs.into_iter().map(|config| Nginx::start(config).unwrap()).collect()
 }
 
+/// What is said of these nginx, which are configured for one identity.
+fn of_nginx(flags: &str, configs: impl FnOnce(&Lab, &Identity) -> Vec<NginxConfig>) -> Examined {
+    let lab = Lab::new();
+    let nodes = start(configs(&lab, &lab.identity(KeyKind::P256)));
+    examine(&lab, &addresses(&nodes), flags)
+}
+
 #[test]
 fn two_nginx_with_a_key_each() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 1)]);
-    let examined = examine(&lab, &addresses(&nodes), "");
+    let examined = of_nginx("", |_, identity| vec![nginx(identity, 0), nginx(identity, 1)]);
     assert_eq!((examined.blamed(), examined.code), (vec!["ticket-key-per-node"], 1), "{}", examined.page);
     let finding = &examined.fleet().findings[0];
     assert_eq!(finding.confidence, Confidence::Certain);
@@ -58,21 +61,6 @@ fn six_of_eight_nginx_share() {
     examined.assert_fits();
 }
 
-#[test]
-fn haproxy_with_keys_of_its_own_beside_two_that_share() {
-    reprise_servers::require!("haproxy");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let start = |byte: u8| {
-        let keys = lab.file(&format!("{byte}.keys"), haproxy_keys(byte));
-        let bind = format!("tls-ticket-keys {}", keys.display());
-        HaProxy::start(HaProxyConfig { bind, ..HaProxyConfig::new(identity.clone()) }).unwrap()
-    };
-    let nodes = [1, 1, 9].map(start);
-    let examined = examine(&lab, &addresses(&nodes), "");
-    assert_eq!((examined.blamed()[0], examined.group_sizes()), ("ticket-key-per-node", vec![2, 1]), "{}", examined.page);
-}
-
 /// Their tickets name no key.
 #[test]
 fn two_go_with_a_key_each() {
@@ -89,32 +77,28 @@ fn two_go_with_a_key_each() {
 #[test]
 fn nodes_of_different_certificates_under_one_key() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let nodes = start((0..2).map(|_| nginx(&lab.identity(KeyKind::P256), 0)).collect());
-    let examined = examine(&lab, &addresses(&nodes), "");
+    let examined = of_nginx("", |lab, _| (0..2).map(|_| nginx(&lab.identity(KeyKind::P256), 0)).collect());
     assert_eq!(examined.blamed(), ["node-certificate-differs"], "{}", examined.page);
 }
 
 #[test]
 fn a_node_without_tls13() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let older = NginxConfig { versions: Versions::Tls12, ..nginx(&identity, 0) };
-    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 0), older]);
-    let examined = examine(&lab, &addresses(&nodes), "");
+    let examined = of_nginx("", |_, identity| {
+        let older = NginxConfig { versions: Versions::Tls12, ..nginx(identity, 0) };
+        vec![nginx(identity, 0), nginx(identity, 0), older]
+    });
     assert_eq!(examined.blamed(), ["node-protocol-differs"], "{}", examined.page);
 }
 
 #[test]
 fn a_node_that_asks_for_client_certificates() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
     let ca = reprise_lab::Authority::new().unwrap();
-    let asks = NginxConfig { client_verify: ClientVerify::Optional(ca.pem()), ..nginx(&identity, 0) };
-    let nodes = start(vec![nginx(&identity, 0), nginx(&identity, 0), asks]);
-    let examined = examine(&lab, &addresses(&nodes), "");
+    let examined = of_nginx("", |_, identity| {
+        let asks = NginxConfig { client_verify: ClientVerify::Optional(ca.pem()), ..nginx(identity, 0) };
+        vec![nginx(identity, 0), nginx(identity, 0), asks]
+    });
     assert_eq!(examined.blamed(), ["client-policy-changed"], "{}", examined.page);
 }
 
@@ -152,27 +136,25 @@ fn go_ahead_by(duration: &str) -> Examined {
 #[test]
 fn a_key_that_has_not_reached_a_node() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let mut ahead = nginx(&identity, 1);
-    ahead.http_directives += "\nssl_session_ticket_key old.key;";
-    ahead.files.push(("old.key", SHARED_KEY.to_vec()));
-    let nodes = start(vec![ahead, nginx(&identity, 0), nginx(&identity, 0)]);
-    let examined = examine(&lab, &addresses(&nodes), "");
+    let examined = of_nginx("", |_, identity| {
+        let mut ahead = nginx(identity, 1);
+        ahead.http_directives += "\nssl_session_ticket_key old.key;";
+        ahead.files.push(("old.key", SHARED_KEY.to_vec()));
+        vec![ahead, nginx(identity, 0), nginx(identity, 0)]
+    });
     assert_eq!(examined.blamed(), ["key-propagation-skew"], "{}", examined.page);
 }
 
 #[test]
 fn caches_of_ids_per_node() {
     reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let node = || NginxConfig {
-        session_tickets: false,
-        session_cache: reprise_servers::SessionCache::Shared("1m".to_owned()),
-        ..NginxConfig::new(vec![identity.clone()])
-    };
-    let nodes = start(vec![node(), node()]);
-    let examined = examine(&lab, &addresses(&nodes), "--tls 1.2");
+    let examined = of_nginx("--tls 1.2", |_, identity| {
+        let node = || NginxConfig {
+            session_tickets: false,
+            session_cache: reprise_servers::SessionCache::Shared("1m".to_owned()),
+            ..NginxConfig::new(vec![identity.clone()])
+        };
+        vec![node(), node()]
+    });
     assert_eq!(examined.blamed(), ["id-cache-per-process"], "{}", examined.page);
 }

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use reprise_harness::{Lab, Reprise, Running, program, wait_until};
 use reprise_lab::{EmbeddedServer, Versions};
-use serde_json::Value;
 
 use crate::harness::{count, document, document_in, in_a_network_of_its_own, outcome, server, sum, warns};
 
@@ -39,18 +38,6 @@ fn a_server_without_the_version_is_exit_status_3() {
         let warning = format!("8 × alert_protocol_version: the server refuses {instead}");
         assert!(warns(&document, &warning), "{}", document["warnings"]);
     }
-}
-
-#[test]
-fn ctrl_c_is_exit_status_130_with_what_was_seen() {
-    let server = server();
-    let running = under_way(&server, "--duration 60m -c 4");
-    running.interrupt();
-    // The page is printed all the same, and says that there is not more.
-    let document = document(&running.finish().exits(130).shows(&["under load", "Incomplete"]));
-    assert_eq!(document["interrupted"], Value::Bool(true));
-    assert!(count(&document, "completed", "full") >= 16, "{}", document["completed"]);
-    assert_eq!(sum(&document, "errors"), count(&document, "errors", "cut_off"), "{}", document["errors"]);
 }
 
 #[test]

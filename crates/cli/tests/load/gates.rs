@@ -36,27 +36,6 @@ fn a_load_that_holds_ends_well() {
 }
 
 #[test]
-fn the_table_has_latencies_of_the_whole_and_of_each_second() {
-    let lab = Lab::new();
-    let csv = lab.path("load.csv");
-    let document = document(&load(&lab, &["--csv", csv.to_str().unwrap()]));
-    let csv = std::fs::read_to_string(csv).unwrap();
-    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(
-        rows[0],
-        "second,kind,completed,phase,p50_ns,p90_ns,p95_ns,p99_ns,p999_ns,max_ns".split(',').collect::<Vec<_>>()
-    );
-    let total = rows.iter().find(|row| row[0].is_empty() && row[3] == "total").unwrap();
-    let latency = &document["latency_ns"]["full"]["total"];
-    for (column, name) in [(4, "p50"), (6, "p95"), (7, "p99"), (9, "max")] {
-        assert_eq!(total[column], latency[name].to_string(), "{name}");
-    }
-    let first = rows.iter().find(|row| row[0] == "0").unwrap();
-    assert_eq!((first[1], first[3]), ("full", "total"));
-    assert!(first[4].parse::<u64>().unwrap() > 0);
-}
-
-#[test]
 fn two_loads_stand_side_by_side_and_other_results_are_refused() {
     let lab = Lab::new();
     let result = |name, flags: &[&str]| {

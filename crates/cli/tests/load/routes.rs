@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reprise_harness::{Lab, Reprise};
 use reprise_lab::{Identity, KeyKind};
-use reprise_servers::{Exim, EximConfig, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+use reprise_servers::{Exim, EximConfig, Nginx, NginxConfig, RealServer};
 use serde_json::{Value, json};
 
 use crate::harness::{count, document, sum};
@@ -88,14 +88,6 @@ fn nginx_takes_the_ports_of_the_proxy_header_for_the_clients() {
         let requests = asked(directory.path());
         assert!(requests.len() == 20 && requests.iter().all(|it| it[2] == it[3]), "{version}: {requests:?}");
     }
-}
-
-#[test]
-fn haproxy_takes_the_proxy_header() {
-    reprise_servers::require!("haproxy");
-    let server = HaProxy::start(HaProxyConfig { accepts_proxy: true, ..HaProxyConfig::new(identity()) }).unwrap();
-    let document = loaded(server.address(), "-n 20 --proxy-protocol v2");
-    assert_eq!((sum(&document, "completed"), sum(&document, "errors")), (20, 0), "{document}");
 }
 
 #[test]

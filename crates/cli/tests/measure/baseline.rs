@@ -15,16 +15,6 @@ fn comparison(document: MeasureDocument) -> Comparison {
 }
 
 #[test]
-fn a_kind_that_no_longer_resumes_is_told() {
-    let lab = Lab::new();
-    let (before, after) = (lab.server(Resumption::Ticket), lab.server(Resumption::RefusedTicket));
-    let earlier = lab.measure(before.address()).count(8).run().exits(0).json.unwrap();
-    let file = lab.file("before.json", &earlier);
-    let outcome = lab.measure(after.address()).count(8).arg("--baseline").arg(&file).run().exits(0);
-    outcome.shows(&["Against", "TLS 1.3 ticket: observed in 8 of 8 before, in 0 of 8 now", "from another target"]);
-}
-
-#[test]
 fn phases_are_compared_by_the_samples_of_both() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
@@ -129,19 +119,13 @@ fn a_file_that_is_no_baseline_is_refused_before_any_connection() {
         document.as_object_mut().unwrap().remove(field);
         document.to_string()
     };
-    let line = serde_json::from_str::<Value>(&earlier).unwrap().to_string();
     for (contents, words) in [
-        (String::new(), "it is empty"),
         ("reprise".to_owned(), "is not a result of reprise"),
-        ("[1, 2]".to_owned(), "is not a result of reprise"),
-        ("[".repeat(100_000), "is not a result of reprise"),
-        ("{}".to_owned(), "missing field `schema`"),
         (earlier.replace("reprise.measure/1", "reprise.measure/2"), "from another version of reprise"),
         (earlier.replace("reprise.measure/1", "reprise.lab/7"), "from another version of reprise"),
         (earlier.replace("reprise.measure/1", "reprise.load/1"), "not a result of measure"),
         (earlier.replace("reprise.measure/1", "reprise.lab/1"), "of the embedded lab"),
         (without("runs"), "claims to be reprise.measure/1, but does not match"),
-        (format!("{line}\n{line}\n"), "tail -n 1"),
     ] {
         let file = lab.file("baseline.json", contents);
         lab.measure(server.address()).arg("--baseline").arg(file).run().exits(2).says(&["--baseline", words]);

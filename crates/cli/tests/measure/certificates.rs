@@ -46,11 +46,3 @@ fn the_systems_roots_are_trusted_where_none_are_named() {
     call().env("SSL_CERT_FILE", lab.path("absent.pem")).run().exits(2).says(&["no trusted root certificates", "--ca FILE"]);
     lab.measure(server.address()).arg("--insecure").run().exits(2).says(&["cannot be used with"]);
 }
-
-#[test]
-fn a_chain_of_intermediates_is_followed() {
-    let lab = Lab::new();
-    let identity = lab.authority.server(&ServerSpec { intermediates: 2, ..ServerSpec::new(KeyKind::P256) }).unwrap();
-    let server = lab.server_with(|config| config.identity = identity);
-    lab.measure(server.address()).count(2).run().exits(0).silently();
-}

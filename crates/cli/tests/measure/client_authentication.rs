@@ -41,13 +41,16 @@ fn only_a_full_handshake_sends_the_certificate() {
 }
 
 #[test]
-fn who_has_no_certificate_is_told_to_give_one() {
+fn who_has_no_certificate_or_a_strangers_is_told_what_to_give() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+    let stranger = Lab::new().authority.client("stranger.example").unwrap().write_pem(lab.directory(), "stranger").unwrap();
     for tls in ["1.2", "1.3"] {
-        let outcome = lab.measure(server.address()).count(2).args(["--tls", tls]).run();
-        outcome.exits(3).says(&["refused with the alert", "--cert FILE --key FILE"]);
+        let call = || lab.measure(server.address()).count(2).args(["--tls", tls]);
+        call().run().exits(3).says(&["refused with the alert", "--cert FILE --key FILE"]);
+        let with_strangers = call().arg("--cert").arg(&stranger.certificate).arg("--key").arg(&stranger.key);
+        with_strangers.run().exits(3).says(&["refused with the alert", "client's certificate"]);
     }
 }
 
@@ -68,30 +71,5 @@ fn error_pages_without_a_certificate_only_ask_for_one() {
         assert_eq!(found, ["client-certificate-missing", "error-responses"]);
         let advice = document.findings[0].remedy.as_ref().unwrap();
         assert!(advice.text.starts_with("Set one with --cert FILE --key FILE"), "{advice:?}");
-    }
-}
-
-#[test]
-fn a_server_that_asks_and_does_not_insist_serves_who_has_none() {
-    let lab = Lab::new();
-    let authority = lab.authority.certificate().clone();
-    let server = lab.server_with(|config| config.client_auth = ClientAuth::Optional(authority));
-    let outcome = lab.measure(server.address()).count(2).run().exits(0);
-    for tls in [Version::Tls12, Version::Tls13] {
-        let observed = outcome.measured(tls, Kind::Full).observed;
-        assert_eq!((observed.client_certificate_requested, observed.client_certificate_sent), (2, 0), "{tls}");
-    }
-}
-
-#[test]
-fn a_wrong_authority_is_refused_with_a_hint() {
-    let lab = Lab::new();
-    let authority = lab.authority.certificate().clone();
-    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
-    let stranger = Lab::new().authority.client("stranger.example").unwrap().write_pem(lab.directory(), "stranger").unwrap();
-    for tls in ["1.2", "1.3"] {
-        let call = lab.measure(server.address()).args(["--tls", tls]).arg("--cert").arg(&stranger.certificate);
-        let outcome = call.arg("--key").arg(&stranger.key).count(2).run();
-        outcome.exits(3).says(&["refused with the alert", "client's certificate"]);
     }
 }

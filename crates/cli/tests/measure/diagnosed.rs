@@ -1,10 +1,10 @@
-//! `reprise diagnose` as a user meets it: targets that are down, that stop to answer, that hang; limits; Ctrl-C; wrong flags.
+//! `reprise diagnose` as a user meets it: targets that are down, that stop to answer, that hang; limits; wrong flags. Ctrl-C is in `outputs`.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reprise_lab::Resumption;
-use reprise_model::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{Inspector, Refusal};
 
 use reprise_harness::{Lab, Outcome, Reprise};
@@ -49,21 +49,7 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
     assert!(diagnosis.connections < 40, "{}", diagnosis.connections);
 }
 
-/// Told from a dead target, with the offer that does it.
-#[test]
-fn an_offer_that_breaks_the_connection_is_certain_and_exit_1() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let picky = Inspector::start(server.address(), |hello| offers_a_session(hello).then_some(HANDSHAKE_FAILURE)).unwrap();
-    let outcome = lab.diagnose(picky.address()).args(["--tls", "1.3", "--rate", "1000"]).run().exits(1);
-    let diagnosis = only(&outcome);
-    let finding = diagnosis.findings.first().unwrap();
-    assert_eq!(finding.id, "offer-breaks-connection", "{diagnosis:?}");
-    assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Certain));
-    assert!(finding.title.contains("TLS 1.3 by ticket") && finding.title.contains("handshake_failure"), "{}", finding.title);
-    assert!(finding.evidence[0].contains("that offered none completed"), "{:?}", finding.evidence);
-}
-
+/// What each software makes of such offers is in `diagnose`.
 #[test]
 fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     let lab = Lab::new();
@@ -175,18 +161,4 @@ fn a_target_that_dies_half_way_is_no_success() {
     let diagnosis = only(&outcome);
     assert!(diagnosis.incomplete && diagnosis.reached && diagnosis.connections > 20, "{diagnosis:?}");
     assert!(diagnosis.findings.iter().all(|it| !it.fails_a_diagnosis()), "{:?}", diagnosis.findings);
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_keeps_what_was_seen() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let running = lab.diagnose(server.address()).args(["--rate", "20"]).start();
-    reprise_harness::wait_until("connections", || server.completed() > 12);
-    running.interrupt();
-    let outcome = running.finish().exits(130);
-    let diagnosis = only(&outcome);
-    assert!(diagnosis.reached && diagnosis.connections > 12 && diagnosis.connections < 150, "{diagnosis:?}");
-    assert!(!diagnosis.experiments.is_empty());
 }

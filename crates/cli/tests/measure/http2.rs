@@ -1,8 +1,8 @@
-//! HTTP/2 where ALPN chose it, and HTTP/1.1 where it did not.
+//! HTTP/2 where ALPN chose it; `load/routes` has HTTP/1.1 where it did not.
 
 use std::net::SocketAddr;
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::KeyKind;
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Go, GoConfig, GoProgram, RealServer};
 
@@ -53,16 +53,4 @@ fn a_connection_that_is_kept_alive_carries_a_second_stream() {
         assert_eq!(run.http_status.get(&status), Some(&3), "{path}");
     }
     drop(nginx);
-}
-
-#[test]
-fn a_server_without_it_is_asked_by_http_1_1() {
-    let lab = Lab::new();
-    let server = lab.server_with(|config| {
-        config.resumption = Resumption::Off;
-    });
-    let outcome = lab.measure(server.address()).args(["--alpn", "h2,http/1.1", "--tls", "1.3"]).count(2).run().exits(0);
-    let run = outcome.measured(Version::Tls13, Kind::Full);
-    assert_ne!(run.observed.alpn.as_deref(), Some("h2"));
-    assert_eq!(run.http_status.get(&200), Some(&2));
 }

@@ -196,18 +196,6 @@ fn a_standard_error_that_nobody_can_read_costs_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn of_an_unused_output_behind_a_link_the_link_stays() {
-    let measured = Measured::new();
-    let (link, behind) = (measured.lab.path("link"), measured.lab.path("behind"));
-    std::os::unix::fs::symlink(&behind, &link).unwrap();
-    Reprise::new(["report", "gone.json", "--json", name(&link)]).run().exits(2);
-    assert!(!behind.exists() && link.symlink_metadata().unwrap().is_symlink());
-    measured.call(&["--json", name(&link)]).run().exits(0);
-    assert!(behind.metadata().unwrap().len() > 0);
-}
-
-#[cfg(unix)]
-#[test]
 fn a_full_disk_costs_neither_page_nor_earlier_result() {
     let Measured { lab, server: _server, target } = Measured::new();
     let (old, new) = (lab.file("old", "mine"), lab.path("new"));

@@ -17,12 +17,8 @@ fn what_the_server_chose_is_named() {
     let unoffered = vec!["it requests the group secp521r1".to_owned(), "--groups secp521r1".to_owned()];
     for (key, versions, ciphers, more, words) in [
         (rsa, tls12, "DHE-RSA-AES128-GCM-SHA256", "", suite("TLS_DHE_RSA_WITH_AES_128_GCM_SHA256")),
-        (p256, tls12, "ECDHE-ECDSA-AES128-SHA", "", suite("TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA")),
-        (rsa, tls12, "AES256-SHA256", "", suite("TLS_RSA_WITH_AES_256_CBC_SHA256")),
-        (p256, tls12, "ECDHE-ECDSA-AES128-CCM", "", suite("TLS_ECDHE_ECDSA_WITH_AES_128_CCM")),
         (p256, tls13, any, "-ciphersuites TLS_AES_128_CCM_SHA256", suite("TLS_AES_128_CCM_SHA256")),
         (rsa, both, any, "-tls1", chose("TLS 1.0")),
-        (rsa, both, any, "-tls1_1", chose("TLS 1.1")),
         (rsa, tls12, ecdhe, "-groups X448", chose("the group x448")),
         (rsa, tls13, ecdhe, "-groups X448", chose("the group x448")),
         // Spoken, and not offered.

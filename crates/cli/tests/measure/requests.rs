@@ -64,7 +64,7 @@ fn the_path_of_an_https_url_is_requested() {
 }
 
 #[test]
-fn a_status_that_is_no_success_is_shown_and_warned_of() {
+fn a_status_is_warned_of_unless_it_is_a_success() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
@@ -77,13 +77,6 @@ fn a_status_that_is_no_success_is_shown_and_warned_of() {
         assert!(finding.title.contains(&status.to_string()) && remedy.contains("--path"), "{finding:?}");
         outcome.shows(&[&format!("{status} × ")]);
     }
-}
-
-#[test]
-fn a_success_is_not_warned_of() {
-    reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     for path in ["/", "/status/204"] {
         let outcome = lab.measure(nginx.address()).args(["--path", path]).count(2).run().exits(0);
         assert!(outcome.document().findings.iter().all(|finding| finding.id != "error-responses"));

@@ -5,37 +5,10 @@ use reprise_lab::{KeyKind, Resumption, Versions};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 
-use reprise_harness::{Lab, Outcome, assert_account_for};
-
-const COUNT: u32 = 12;
-const ALL: u64 = COUNT as u64;
+use reprise_harness::Lab;
 
 fn nginx(lab: &Lab, key: KeyKind, session_tickets: bool, session_cache: SessionCache) -> Nginx {
     Nginx::start(NginxConfig { session_tickets, session_cache, ..NginxConfig::new(vec![lab.identity(key)]) }).unwrap()
-}
-
-#[test]
-fn nothing_resumes_without_cache_though_tickets_arrive() {
-    reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let mut nginx = nginx(&lab, KeyKind::P256, false, SessionCache::Off);
-    let outcome = lab.measure(nginx.address()).count(COUNT).run().exits(0);
-    assert_account_for(&mut nginx, &outcome.document(), "without cache");
-    let kinds: Vec<_> = outcome.document().runs.iter().map(|run| (run.asked.tls, run.asked.kind, run.n)).collect();
-    let expected = [(Version::Tls12, Kind::Full, ALL), (Version::Tls13, Kind::Full, ALL), (Version::Tls13, Kind::Ticket, 0)];
-    assert_eq!(kinds, expected);
-    outcome.shows(&[
-        "TLS 1.2 offers no resumption: neither a session ID nor a ticket arrives",
-        "TLS 1.3 tickets arrive and are never accepted",
-        "12 of 12 connections that offered one ended in a full handshake",
-        "refused: 12 of 12 were full",
-        "ssl_session_cache shared:",
-    ]);
-
-    let named = lab.measure(nginx.address()).count(COUNT).args(["--kinds", "ticket", "--tls", "1.3"]).run().exits(1);
-    let run = named.measured(Version::Tls13, Kind::Ticket);
-    assert_eq!((run.n, run.observed.kinds.of(Kind::Ticket), run.observed.kinds.of(Kind::Full)), (0, 0, ALL));
-    named.says(&["ticket under TLS 1.3 was observed in 0 of 12 connections"]);
 }
 
 /// What the README shows of a page is what is printed; `…` stands for what it leaves out.
@@ -84,7 +57,8 @@ fn a_resumed_handshake_skips_what_it_is_said_to_skip() {
     let lab = Lab::new();
     let nginx = nginx(&lab, KeyKind::Rsa2048, true, SessionCache::Off);
     let outcome = lab.measure(nginx.address()).count(3).run().exits(0);
-    let bound = ["Bound by the two sides: 2 round trips of ", "(of 3 connections, too few to be sure)"];
+    // On a busy machine, by the network too: `crates/diagnosis/src/bound.rs` tests which it is.
+    let bound = ["Bound by ", "the two sides: 2 round trips of ", "(of 3 connections, too few to be sure)"];
     let outcome = outcome.shows(&bound);
     for (tls, round_trips) in [(Version::Tls12, [2, 1]), (Version::Tls13, [1, 1])] {
         let [full, ticket] = [Kind::Full, Kind::Ticket].map(|kind| outcome.measured(tls, kind));
@@ -95,20 +69,4 @@ fn a_resumed_handshake_skips_what_it_is_said_to_skip() {
     }
     assert_eq!(outcome.measured(Version::Tls12, Kind::Ticket).observed.group, None);
     assert_eq!(outcome.measured(Version::Tls13, Kind::Ticket).observed.group.as_deref(), Some("x25519"));
-}
-
-#[test]
-fn a_servers_software_is_known_and_its_remedies_are_shown() {
-    reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let server = nginx(&lab, KeyKind::P256, false, SessionCache::Off);
-    let call = |flags: &[&str]| lab.measure(server.address()).count(6).args(flags).run().exits(0);
-    let revealed = call(&[]).shows(&["nginx: ssl_session_cache shared"]);
-    assert!(revealed.document().software.unwrap().starts_with("nginx"));
-    assert!(!revealed.page.contains("HAProxy: "), "{}", revealed.page);
-    let remedies = |outcome: &Outcome| outcome.document().findings[0].remedies.len();
-    let named = call(&["--server-software", "haproxy"]).shows(&["HAProxy: "]);
-    assert!(!named.page.contains("nginx: "), "{}", named.page);
-    let in_full = call(&["-v"]).shows(&["nginx: ", "HAProxy: "]);
-    assert_eq!((remedies(&revealed), remedies(&named)), (remedies(&in_full), remedies(&in_full)), "the document has all");
 }

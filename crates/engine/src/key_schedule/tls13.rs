@@ -232,6 +232,3 @@ impl Expander {
         Ok(hmac::sign(&hmac::Key::new(hash.hmac(), key.as_ref()), transcript))
     }
 }
-
-#[cfg(test)]
-mod rfc8448;

@@ -3,7 +3,7 @@
 use reprise_engine::{CertificateError, Config, EcdhKeyShare, Error};
 use reprise_lab::{Authority, KeyKind};
 use reprise_model::{ClientAuthentication, Direction, Kind, Verification, Version};
-use reprise_wire::{AlertDescription, CipherSuite, NamedGroup, Record};
+use reprise_wire::{CipherSuite, NamedGroup, Record};
 use rustls::HandshakeKind;
 
 use crate::FULL;
@@ -152,19 +152,6 @@ fn a_server_that_prefers_another_group_costs_a_round_trip() {
 }
 
 #[test]
-fn alpn_is_what_the_server_chose() {
-    for version in [Version::Tls12, Version::Tls13] {
-        let alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
-        let mut pair = Pair::completed(Config { versions: vec![version], alpn, ..client(authority()) }, server.start());
-        assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
-        if let Some(reprise_engine::Session::Tls13(ticket)) = pair.client.take_sessions().pop() {
-            assert_eq!(ticket.alpn.as_deref(), Some(&b"http/1.1"[..]));
-        }
-    }
-}
-
-#[test]
 fn a_server_that_resumes_nothing_leaves_nothing_behind() {
     let server = Server { resumption: Resumption::Off, versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) };
     let mut pair = Pair::new(client(authority()), server.start());
@@ -172,17 +159,6 @@ fn a_server_that_resumes_nothing_leaves_nothing_behind() {
     assert!(pair.client.take_sessions().is_empty());
     assert!(!pair.outcome().session_id_given);
     assert_eq!(pair.outcome().tickets, 0);
-}
-
-#[test]
-fn alpn_without_a_common_protocol_is_refused_by_name() {
-    let mut config = client(authority());
-    config.alpn = vec![b"h2".to_vec()];
-    let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
-    let mut pair = Pair::new(config, server.start());
-    let refused = Error::AlertReceived(AlertDescription::NO_APPLICATION_PROTOCOL);
-    assert_eq!(pair.try_drive(), Err(Ended::ByClient(refused)));
-    assert_eq!(pair.story().last().map(String::as_str), Some("< {no_application_protocol}"));
 }
 
 #[test]

@@ -32,7 +32,6 @@ mod survey;
 mod ticket_request;
 mod tls12_legacy;
 mod traffic;
-mod truncation;
 
 use std::sync::Arc;
 

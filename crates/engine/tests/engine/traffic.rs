@@ -13,7 +13,7 @@ use crate::full::SUITES;
 use crate::pair::Pair;
 use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
-use crate::{FULL, begun, tls13_connected};
+use crate::{FULL, begun, tls13_connected, tls13_greeted};
 
 fn pair(version: Version) -> Pair {
     let mut config = client(authority());
@@ -83,10 +83,15 @@ fn the_server_closes_with_notice() {
 
 #[test]
 fn an_unannounced_end_is_an_error_only_before_the_handshake() {
+    let halfway = Error::ClosedEarly("in the middle of the handshake");
+    assert_eq!(tls13_greeted().0.receive_end(NOW), Err(halfway));
     for version in [Version::Tls12, Version::Tls13] {
         let mut begun = pair(version);
         let early = Error::ClosedEarly("without an answer to the ClientHello");
         assert_eq!(begun.client.receive_end(begun.now), Err(early));
+        let mut torn = pair(version);
+        torn.client.receive(torn.now, &[22, 3, 3]).unwrap();
+        assert_eq!(torn.client.receive_end(torn.now), Err(Error::ClosedEarly("in the middle of a record")));
         let mut done = pair(version);
         done.drive();
         assert_eq!(done.client.receive_end(done.now), Ok(()));
@@ -98,28 +103,6 @@ fn an_unannounced_end_is_an_error_only_before_the_handshake() {
         closed.client.close(closed.now).unwrap();
         closed.client.receive(closed.now, &[23, 3, 3]).unwrap();
         assert_eq!(closed.client.receive_end(closed.now), Ok(()));
-    }
-}
-
-#[test]
-fn keys_are_updated_when_the_server_updates_its_own() {
-    for suite in SUITES {
-        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
-        let mut pair = Pair::completed(client(authority()), server.start());
-        for round in 0..40_u8 {
-            // rustls asks us to update ours too.
-            pair.server.refresh_traffic_keys().unwrap();
-            pair.server.writer().write_all(&[round]).unwrap();
-            pair.drive();
-            assert_eq!(pair.client.take_application_data(), [round]);
-            pair.client.send(pair.now, &[round, round]).unwrap();
-            pair.drive();
-            assert_eq!(std::mem::take(&mut pair.heard), [round, round]);
-        }
-        let story = pair.story();
-        assert_eq!(story.iter().filter(|event| *event == "< {KeyUpdate}").count(), 40);
-        let answers = story.iter().filter(|event| *event == "> {KeyUpdate}").count();
-        assert!((1..=40).contains(&answers), "{answers}");
     }
 }
 

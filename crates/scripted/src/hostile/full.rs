@@ -75,6 +75,18 @@ pub(super) fn cases() -> Vec<HostileServer> {
             Refused("the server misbehaved: a record of type")),
         case("a page of HTTP", TLS13, Line::Hello, D::Wire(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()),
             Refused("the peer does not speak TLS: its first bytes are \"HTTP/1.1 400 Bad Request\"")),
+        case("a page of HTTP after its hello", TLS13, Line::EncryptedExtensions, D::Wire(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()),
+            Refused("the server's record cannot be read")),
+        case("a page of HTTP after its hello", TLS12, Line::Certificate, D::Wire(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()),
+            Refused("the server's record cannot be read")),
+        case("an alert instead of its hello", TLS12, Line::Hello, refusal(), Refused("the server refused with the alert handshake_failure")),
+        case("an alert instead of its hello", TLS13, Line::Hello, refusal(), Refused("the server refused with the alert handshake_failure")),
+        case("an alert instead of its Certificate", TLS12, Line::Certificate, refusal(),
+            Refused("the server refused with the alert handshake_failure")),
+        case("an alert instead of its Finished, in the clear", TLS12, Line::Finished, refusal(),
+            Refused("a record from the server does not decrypt")),
+        case("an alert among protected records, in the clear", TLS13, Line::Certificate, refusal(),
+            Refused("the server misbehaved: a record of type alert where a protected record was due")),
         // Choices that were not offered.
         case("SSL 3.0", TLS12, Line::Hello, D::Say(Wording::Version(0x0300)),
             Refused("the server chose SSL 3.0, which Reprise does not support")),
@@ -163,6 +175,11 @@ const CHAIN: usize = 0xff_ffff - 1024;
 
 fn case(name: &str, version: Version, line: Line, deviation: D, expected: Expected) -> HostileServer {
     HostileServer::at(name, Setting::full(version), &line, deviation, expected)
+}
+
+/// A fatal handshake_failure in the clear.
+fn refusal() -> D {
+    D::Wire(vec![21, 3, 3, 0, 2, 2, 40])
 }
 
 /// zlib, 16 MiB − 1 bytes when it is unpacked (RFC 8879 §4).

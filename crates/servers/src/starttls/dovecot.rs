@@ -142,18 +142,3 @@ fn users() -> Result<String> {
     }
     Ok(String::new())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_tells_of_one_connection() {
-        let line = "Jan 01 00:00:00 imap-login: Info: Disconnected: Aborted login (no auth attempts in 0 secs): \
-                    lab_port=55586, TLS, TLSv1.3 with cipher TLS_AES_128_GCM_SHA256 (128/128 bits)";
-        assert_eq!(parse(line).unwrap(), StarttlsAccount { client_port: 55586, version: "TLSv1.3".to_owned() });
-        for wrong in ["", "lab_port=1", "lab_port=x, TLS, TLSv1.3 with", "lab_port=1, TLS, TLSv1.3"] {
-            assert!(parse(wrong).is_none(), "{wrong}");
-        }
-    }
-}

@@ -95,20 +95,3 @@ fn parse(line: &str) -> Option<Account> {
     let cipher = Some(suite.trim_end_matches('*').to_owned());
     Some(Account { cipher, ..Account::new(port, suite.contains('*'), format!("TLSv{version}")) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_tells_of_resumption() {
-        let line =
-            |end| format!("2026-01-01 00:00:00 no MAIL in SMTP connection from ([127.0.0.1]) [127.0.0.1]:45084 {end}");
-        let account = parse(&line("D=0s X=TLS1.2:ECDHE_X25519__AES_128_GCM:128* CV=no C=EHLO,STARTTLS,EHLO,QUIT")).unwrap();
-        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (45084, true, "TLSv1.2"));
-        assert!(!parse(&line("D=0s X=TLS1.3:X:128 CV=no C=EHLO")).unwrap().resumed);
-        for wrong in ["", "D=0s", "D=0s X=TLS1.3"] {
-            assert!(parse(&line(wrong)).is_none(), "{wrong}");
-        }
-    }
-}

@@ -85,18 +85,3 @@ fn parse(line: &str) -> Option<StarttlsAccount> {
     let version = line.split_once(TLS)?.1.split_once(',')?.0.to_owned();
     Some(StarttlsAccount { client_port, version })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_tells_of_one_connection() {
-        let line =
-            "127.0.0.1(35826)|LOG:  connection authorized: user=a database=b SSL enabled (protocol=TLSv1.3, cipher=c)";
-        assert_eq!(parse(line).unwrap(), StarttlsAccount { client_port: 35826, version: "TLSv1.3".to_owned() });
-        for wrong in ["", "127.0.0.1(x)|SSL enabled (protocol=TLSv1.3,", "127.0.0.1(1)|SSL enabled (protocol="] {
-            assert!(parse(wrong).is_none(), "{wrong}");
-        }
-    }
-}

@@ -158,23 +158,3 @@ fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> 
     let Handshake { version, cipher, resumed } = by_process.get(&process)?.clone();
     Some(Account { cipher: Some(cipher), ..Account::new(port, resumed, version) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_lines_tell_of_one_connection() {
-        let line = |end| format!("2026-01-01 00:00:00,000 mod_tls/2.9.2[267]: TLSv1.3 connection accepted, {end}");
-        let (process, resumed) = handshake(&line("using cipher X (256 bits, resumed session)")).unwrap();
-        assert_eq!((process, resumed.version.as_str(), resumed.resumed), (267, "TLSv1.3", true));
-        assert!(!handshake(&line("using cipher X (256 bits)")).unwrap().1.resumed);
-        let by_process = HashMap::from([(process, resumed)]);
-        let account = |line| account(line, &by_process);
-        let told = account("lab|267|45084|AUTH|234").unwrap();
-        assert_eq!((told.client_port, told.resumed, told.version.as_str()), (45084, true, "TLSv1.3"));
-        for wrong in ["", "lab|268|45084|AUTH|234", "lab|267|x|AUTH|234", "lab|267"] {
-            assert!(account(wrong).is_none(), "{wrong}");
-        }
-    }
-}

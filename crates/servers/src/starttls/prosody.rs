@@ -96,20 +96,3 @@ fn connected(line: &str, ports: &HashMap<String, u16>) -> Option<StarttlsAccount
 fn name(line: &str) -> Option<String> {
     line.split(' ').next().map(str::to_owned)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_lines_tell_of_one_connection() {
-        let ports = HashMap::from([port("connA1    debug\tConnected (FD 6 (127.0.0.1, 51122, 127.0.0.1, 24924))").unwrap()]);
-        let told = connected("connA1    debug\tTLS handshake complete (TLSv1.3 with X)", &ports).unwrap();
-        assert_eq!(told, StarttlsAccount { client_port: 51122, version: "TLSv1.3".to_owned() });
-        for wrong in
-            ["", "connA2    debug\tTLS handshake complete (TLSv1.3 with X)", "connA1    debug\tTLS handshake complete"]
-        {
-            assert!(connected(wrong, &ports).is_none(), "{wrong}");
-        }
-    }
-}

@@ -80,22 +80,3 @@ fn connected(line: &str, ports: &HashMap<u64, u16>) -> Option<StarttlsAccount> {
 fn number(line: &str) -> Option<u64> {
     line.split_once(" conn=")?.1.split(' ').next()?.parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_lines_tell_of_one_connection() {
-        let accept = "6b01.10 0x7f conn=1001 fd=7 ACCEPT from IP=127.0.0.1:54272 (IP=127.0.0.1:24922)";
-        let ports = HashMap::from([port(accept).unwrap()]);
-        for version in ["1.3", "v1.3"] {
-            let line = format!("6b01.11 0x7f conn=1001 fd=7 TLS established tls_ssf=256 ssf=256 tls_proto=TLS{version} a=b");
-            let told = connected(&line, &ports).unwrap();
-            assert_eq!(told, StarttlsAccount { client_port: 54272, version: "TLSv1.3".to_owned() });
-        }
-        for wrong in ["", "x conn=1002 fd=7 TLS established tls_proto=TLS1.3 a", "x conn=1001 fd=7 TLS established "] {
-            assert!(connected(wrong, &ports).is_none(), "{wrong}");
-        }
-    }
-}

@@ -84,16 +84,7 @@ impl Settings {
 
     fn server(&self, counters: &Arc<Counters>) -> Result<(Server, Option<Valkey>)> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let client_auth = match self.text("client-ca") {
-            Some(path) => {
-                let roots = CertificateDer::pem_file_iter(path)?.collect::<std::result::Result<Vec<_>, _>>()?;
-                match self.text("client-auth") {
-                    Some("optional") => ClientAuth::optional(&roots, &[], Arc::clone(&provider))?,
-                    _ => ClientAuth::required(&roots, &[], Arc::clone(&provider))?,
-                }
-            }
-            None => ClientAuth::none(),
-        };
+        let client_auth = ClientAuth::none();
         let chain = CertificateDer::pem_file_iter(self.required("certificate")?)?.collect::<std::result::Result<_, _>>()?;
         let key = PrivateKeyDer::from_pem_file(self.required("key")?)?;
         let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;

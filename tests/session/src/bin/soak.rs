@@ -31,7 +31,7 @@ fn main() {
         for version in [Version::Tls12, Version::Tls13] {
             let (fleet, nodes, is_over, full, resumed) = (&fleet, &nodes, &is_over, &full, &resumed);
             scope.spawn(move || {
-                let client = fleet.client(version, None);
+                let client = fleet.client(version);
                 let mut offer = FULL;
                 let mut index = 0;
                 while !is_over.load(Ordering::Relaxed) {

@@ -64,7 +64,7 @@ fn row(part: &str, restart: Restart, way: &str, means: &str, version: Version) -
     let mut cluster = Cluster::start(means);
     let target = [cluster.balancer.address()];
     let mut begun = Duration::ZERO;
-    let running = ClosedLoop::run(&cluster.fleet.client(version, None), &target, |running| {
+    let running = ClosedLoop::run(&cluster.fleet.client(version), &target, |running| {
         thread::sleep(BEFORE);
         begun = running.now();
         restart(&mut cluster);
