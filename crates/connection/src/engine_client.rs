@@ -31,6 +31,9 @@ pub trait SessionPolicy {
     /// If nothing can be offered.
     fn plan(&mut self, shared: &mut Self::Shared, plan: Self::Plan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault>;
 
+    /// Is told the error of a record that ended a connection.
+    fn failed(&mut self, _shared: &mut Self::Shared, _error: &Error) {}
+
     /// Takes what an ended connection leaves, the newest session last.
     fn keep(&mut self, shared: &mut Self::Shared, facts: Option<&Facts>, left: Vec<Session>, how: End);
 }
@@ -102,7 +105,7 @@ impl<P: SessionPolicy> Endpoint for EngineClient<P> {
 
     fn receive<'r>(
         &mut self,
-        _shared: &mut Self::Shared,
+        shared: &mut Self::Shared,
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
@@ -110,6 +113,9 @@ impl<P: SessionPolicy> Endpoint for EngineClient<P> {
         let connection = self.connection()?;
         let received = connection.receive_record(now, record);
         let (is_ready, is_closed) = (connection.ready().is_some(), connection.is_peer_closed());
+        if let Err(error) = &received {
+            self.sessions.failed(shared, error);
+        }
         let data = self.settle(received, out)?;
         Ok(match data {
             Some(place) => EndpointEvent::Data(record.get(place).unwrap_or_default()),
