@@ -38,7 +38,7 @@ mod turn;
 mod watched;
 
 pub use authority::{Authority, ServerSpec, Validity};
-pub use delayed::DelayedRelay;
+pub use delayed::start_delayed_relay;
 pub use embedded::{
     ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, ServerApplication, Turn,
     Versions,

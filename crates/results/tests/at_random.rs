@@ -10,7 +10,7 @@ use reprise_model::document::{Confidence, Finding, Provenance, Severity};
 use reprise_probe::diagnose::{Limits, diagnose};
 use reprise_probe::{Certificates, Interrupt, Options, Silent};
 use reprise_results::diagnosis;
-use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Balancing, start_balancer};
 
 /// What names as its reason a thing that an experiment varies.
 const DIFFERENCES: [&str; 9] = [
@@ -39,7 +39,7 @@ fn findings_of_two(resumption: Resumption, share: usize) -> Vec<Vec<Finding>> {
     let config = EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) };
     let [one, other] = [(); 2].map(|()| EmbeddedServer::start(config.clone()).unwrap());
     let addresses = std::iter::repeat_n(one.address(), share).chain([other.address()]).collect();
-    let balancer = Balancer::start(addresses, Balancing::Random).unwrap();
+    let balancer = start_balancer(addresses, Balancing::Random).unwrap();
     let target: Target = format!("localhost:{}", balancer.address().port()).parse().unwrap();
     let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
     let options = Options { certificates, ..Options::default() };

@@ -11,7 +11,7 @@ use reprise_model::document::{Confidence, Finding, Provenance};
 use reprise_model::{Kind, Version};
 use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
 use reprise_results::measure_document;
-use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Balancing, start_balancer};
 
 /// From two series to six.
 const WANTED: [(&[Version], &[Kind]); 5] = [
@@ -23,7 +23,7 @@ const WANTED: [(&[Version], &[Kind]); 5] = [
 ];
 
 struct Fleet {
-    balancer: Balancer,
+    balancer: reprise_lab::Listener,
     certificates: Certificates,
     _nodes: Vec<EmbeddedServer>,
 }
@@ -38,7 +38,7 @@ impl Fleet {
         let nodes: Vec<_> = (0..nodes).map(|_| EmbeddedServer::start(config.clone()).unwrap()).collect();
         let addresses = nodes.iter().map(EmbeddedServer::address).collect();
         let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
-        Self { balancer: Balancer::start(addresses, balancing).unwrap(), certificates, _nodes: nodes }
+        Self { balancer: start_balancer(addresses, balancing).unwrap(), certificates, _nodes: nodes }
     }
 
     /// Of sixty connections of each kind.
