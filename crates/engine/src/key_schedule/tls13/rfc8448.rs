@@ -56,12 +56,12 @@ fn follow(file: &str, more: impl FnOnce(&Trace, &Secrets)) {
 
     // Early secret.
     let early = EarlySecret::new(HASH, trace.find("psk")).unwrap();
-    is_secret(&early.secret, trace.get("early secret"));
+    is_secret(&early.0, trace.get("early secret"));
     let hello = trace.get("client ClientHello");
     if trace.find("psk").is_some() {
         early_secrets(trace, suite, &early, hello);
     }
-    let derived = early.secret.derive(HASH, b"derived", empty.as_ref()).unwrap();
+    let derived = early.0.derive(b"derived", empty.as_ref()).unwrap();
     assert_eq!(derived.as_ref(), trace.get("derived for handshake"));
 
     // Key exchange, from both sides.
@@ -74,15 +74,15 @@ fn follow(file: &str, more: impl FnOnce(&Trace, &Secrets)) {
     transcript.add(trace.get("server ServerHello"));
     assert_eq!(transcript.current().as_ref(), trace.get("ClientHello..ServerHello hash"));
     let secret = early.handshake(Some(&shared)).unwrap();
-    is_secret(&secret.secret, trace.get("handshake secret"));
+    is_secret(&secret.0, trace.get("handshake secret"));
     let client = secret.client_traffic(transcript.current().as_ref()).unwrap();
     let server = secret.server_traffic(transcript.current().as_ref()).unwrap();
     keys(trace, "c hs", &client);
     keys(trace, "s hs", &server);
-    let derived = secret.secret.derive(HASH, b"derived", empty.as_ref()).unwrap();
+    let derived = secret.0.derive(b"derived", empty.as_ref()).unwrap();
     assert_eq!(derived.as_ref(), trace.get("derived for master"));
     let master = secret.master().unwrap();
-    is_secret(&master.secret, trace.get("master secret"));
+    is_secret(&master.0, trace.get("master secret"));
 
     // The server's flight.
     let mut flight = Vec::new();
@@ -141,7 +141,7 @@ fn follow(file: &str, more: impl FnOnce(&Trace, &Secrets)) {
 
 /// The binder and what early data is sent under.
 fn early_secrets(trace: &Trace, suite: &Suite, early: &EarlySecret, hello: &[u8]) {
-    let binder_key = early.secret.derive(HASH, b"res binder", hash_of(HASH, &[]).as_ref()).unwrap();
+    let binder_key = early.0.derive(b"res binder", hash_of(HASH, &[]).as_ref()).unwrap();
     assert_eq!(binder_key.as_ref(), trace.get("res binder"));
     let key = Expander::new(HASH, &binder_key).expand_label(b"finished", &[], 32).unwrap();
     assert_eq!(key.as_ref(), trace.get("binder finished key"));
@@ -155,7 +155,7 @@ fn early_secrets(trace: &Trace, suite: &Suite, early: &EarlySecret, hello: &[u8]
     assert_eq!(hash.as_ref(), trace.get("ClientHello hash"));
     let traffic = early.client_early_traffic(hash.as_ref()).unwrap();
     keys(trace, "c e", &traffic);
-    let exporter = early.secret.derive(HASH, b"e exp master", hash.as_ref()).unwrap();
+    let exporter = early.0.derive(b"e exp master", hash.as_ref()).unwrap();
     assert_eq!(exporter.as_ref(), trace.get("e exp master"));
     let mut sealer = Sealer::tls13(suite, &traffic).unwrap();
     let (record, data) = (trace.get("client record early data"), trace.get("client early data"));
@@ -203,7 +203,7 @@ fn keys(trace: &Trace, label: &str, secret: &TrafficSecret) {
 /// The HMAC key hides the secret that it was made of: so what both make of the same message is compared.
 fn is_secret(ours: &Expander, traced: &[u8]) {
     let tag = hmac::sign(&hmac::Key::new(HASH.hmac(), traced), b"message");
-    assert_eq!(hmac::sign(&ours.0, b"message").as_ref(), tag.as_ref());
+    assert_eq!(hmac::sign(&ours.key, b"message").as_ref(), tag.as_ref());
 }
 
 fn finished_of(trace: &Trace, side: &str, secret: &TrafficSecret, transcript: &Transcript) {
