@@ -6,9 +6,8 @@ use reprise_engine::{Config, Connection, Error, Offer, Session, Start};
 use reprise_model::{Facts, FaultName, Nanos, Protocol};
 use rustls_pki_types::UnixTime;
 
-use crate::endpoint::{End, Endpoint, EndpointEvent};
+use crate::endpoint::{End, Endpoint, EndpointEvent, MessageLog};
 use crate::fault::Fault;
-use crate::message_log::MessageLog;
 
 /// The measuring engine, which begins from a session as `P` says.
 #[derive(Default)]

@@ -12,8 +12,7 @@ use rustls_pki_types::UnixTime;
 
 use crate::addresses::{Addresses, DeadAddress, Place};
 use crate::clock::Clock;
-use crate::close_behavior::CloseMethod;
-use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession};
+use crate::connection_plan::{CloseMethod, ConnectionPlan, ConnectionRecord, HeldSession};
 use crate::dialer::{Dialer, Established};
 use crate::driver::closing::CLOSE_WAIT;
 use crate::driver::{Connection, Driver};
