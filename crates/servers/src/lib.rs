@@ -72,10 +72,11 @@ pub use real_server::{Account, ClientVerify, RealServer, RunningServer};
 pub use relay::{Relay, RelayFault, RelayRule};
 pub use s_server::{SServer, SServerConfig};
 pub use starttls::{
-    Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, PartialWitness,
-    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, StarttlsAccount,
+    Dovecot, DovecotConfig, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
+    PartialWitness, Postgres, PostgresConfig, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, SlapdConfig,
+    StarttlsAccount,
 };
-pub use stunnel::Stunnel;
+pub use stunnel::{Stunnel, StunnelConfig};
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, ServerError>;

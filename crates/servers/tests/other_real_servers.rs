@@ -74,7 +74,7 @@ fn go_resumes_as_configured() {
     let program = GoProgram::build().unwrap();
     for session_tickets in [false, true] {
         let start =
-            |identity, versions| Go::start(&program, GoConfig { session_tickets, versions, ..GoConfig::new(identity) });
+            |identity, versions| Go::start(GoConfig { session_tickets, versions, ..GoConfig::new(&program, identity) });
         agrees(start, KeyKind::P256, [session_tickets; 2]);
     }
 }

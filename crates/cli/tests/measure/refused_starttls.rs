@@ -7,8 +7,9 @@ use std::net::SocketAddr;
 use reprise_lab::{Identity, KeyKind, Resumption, ServerApplication};
 use reprise_model::FailureClass;
 use reprise_servers::{
-    Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, Nginx, NginxConfig, NotRun,
-    PartialWitness, Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
+    Dovecot, DovecotConfig, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, Nginx, NginxConfig,
+    NotRun, PartialWitness, Postgres, PostgresConfig, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd,
+    SlapdConfig, missing,
 };
 use reprise_servers::{MisbehavingServer, ScriptStep};
 
@@ -35,8 +36,13 @@ fn partial<Server: PartialWitness + 'static>(server: Server) -> Started {
     (server.address(), Box::new(server))
 }
 
+fn dovecot(identity: &Identity, access: MailAccess) -> Started {
+    let config = DovecotConfig { identity: identity.clone(), access, processes: LoginProcesses::Shared };
+    partial(Dovecot::start(config).unwrap())
+}
+
 fn mariadb(identity: Option<&Identity>) -> Started {
-    let server = MariaDb::start(&MariaDbConfig { identity: identity.cloned(), login: None }).unwrap();
+    let server = MariaDb::start(MariaDbConfig { identity: identity.cloned(), login: None }).unwrap();
     (server.address(), Box::new(server))
 }
 
@@ -53,14 +59,14 @@ const SERVICES: [Service; 9] = [
     Service {
         protocol: "imap",
         needs: &["dovecot"],
-        start: |identity| partial(Dovecot::start(identity, MailAccess::Imap, LoginProcesses::Shared).unwrap()),
+        start: |identity| dovecot(identity, MailAccess::Imap),
         start_without_tls: None,
         says: &[],
     },
     Service {
         protocol: "pop3",
         needs: &["dovecot"],
-        start: |identity| partial(Dovecot::start(identity, MailAccess::Pop3, LoginProcesses::Shared).unwrap()),
+        start: |identity| dovecot(identity, MailAccess::Pop3),
         start_without_tls: None,
         says: &[],
     },
@@ -76,15 +82,15 @@ const SERVICES: [Service; 9] = [
     Service {
         protocol: "ldap",
         needs: &["slapd"],
-        start: |identity| partial(Slapd::start(Some(identity)).unwrap()),
-        start_without_tls: Some(|_| partial(Slapd::start(None).unwrap())),
+        start: |identity| partial(Slapd::start(SlapdConfig { identity: Some(identity.clone()) }).unwrap()),
+        start_without_tls: Some(|_| partial(Slapd::start(SlapdConfig { identity: None }).unwrap())),
         says: &["the server refuses StartTLS: result code 2 (protocolError)"],
     },
     Service {
         protocol: "postgres",
         needs: &["postgres"],
-        start: |identity| partial(Postgres::start(Some(identity)).unwrap()),
-        start_without_tls: Some(|_| partial(Postgres::start(None).unwrap())),
+        start: |identity| partial(Postgres::start(PostgresConfig { identity: Some(identity.clone()) }).unwrap()),
+        start_without_tls: Some(|_| partial(Postgres::start(PostgresConfig { identity: None }).unwrap())),
         says: &["the server refuses TLS: it answers SSLRequest with N", "ssl = on"],
     },
     Service {

@@ -2,13 +2,13 @@
 
 use reprise_lab::KeyKind;
 use reprise_model::document::Finding;
-use reprise_servers::{RealServer, Stunnel};
+use reprise_servers::{RealServer, Stunnel, StunnelConfig};
 
 use reprise_harness::Lab;
 
 fn findings(lines: &[&str]) -> Vec<Finding> {
     let lab = Lab::new();
-    let stunnel = Stunnel::start(&lab.identity(KeyKind::P256), lines).unwrap();
+    let stunnel = Stunnel::start(StunnelConfig::new(lab.identity(KeyKind::P256), lines).unwrap()).unwrap();
     lab.measure(stunnel.address()).args(["--tls", "1.3"]).count(30).run().exits(0).document().findings
 }
 
