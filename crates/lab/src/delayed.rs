@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,21 +27,13 @@ pub fn start_delayed_relay(upstream: SocketAddr, one_way: Duration) -> Result<Li
 }
 
 fn relay(guest: &Guest<'_>, upstream: SocketAddr, one_way: Duration) {
-    let (client, accepted) = (&*guest.stream, Instant::now());
-    let Ok(server) = TcpStream::connect(upstream).map(Arc::new) else { return guest.reset() };
-    let _ = server.set_nodelay(true);
-    let Some(_registered) = guest.adopt(&server) else { return };
-    let server = &*server;
-    thread::scope(|scope| {
-        let connected = accepted + 2 * one_way;
-        let there = thread::Builder::new().spawn_scoped(scope, move || forward(client, server, connected, one_way));
-        if there.is_err() || forward(server, client, accepted, one_way).is_err() {
-            // One side broke off, so the other learns it.
-            guest.reset();
-            let _ = client.shutdown(Shutdown::Read);
-            let _ = server.shutdown(Shutdown::Both);
-        }
-    });
+    let accepted = Instant::now();
+    let connected = accepted + 2 * one_way;
+    guest.relay(
+        upstream,
+        |client, server| drop(forward(client, server, connected, one_way)),
+        |server, client| forward(server, client, accepted, one_way),
+    );
 }
 
 /// Forwards one way, to its end: nothing leaves before `since`, and all of it so much later than it came.
