@@ -153,7 +153,7 @@ impl World {
     fn resumes_at_the_other_process(&self, program: &str, body: &str) -> (Running, SocketAddr) {
         let [(_one, one), (running, other)] = [(); 2].map(|()| self.start(program));
         for version in [Version::Tls12, Version::Tls13] {
-            let client = config(&self.authority, version, None);
+            let client = config(&self.authority, version);
             let first = visit(one, &client, FULL, "/").unwrap();
             assert_eq!((first.kind, first.body.as_str()), (Kind::Full, body), "{program}");
             assert_eq!(visit(other, &client, first.offer(), "/").unwrap().kind, Kind::Ticket, "{program} {version:?}");

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use reprise_model::document::{BulkSender, CompareBulk};
+use reprise_model::document::{BulkSender, CompareBulk, ComparedStack};
 use reprise_model::{Kind, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, check};
-use crate::message::{Batch, Failed, StackInfo};
+use crate::message::{Batch, Failed};
 use crate::pair::{Connected, Says};
 use crate::stacks::StackRef;
 
@@ -99,13 +99,13 @@ impl Cell {
 
 /// By which variables of its environment a library leaves the AES instructions of this CPU alone, or why it cannot be told to. Each is read
 /// when the library is initialised.
-pub(crate) fn without_aes_instructions(at: &StackRef, info: &StackInfo) -> Result<Switch, Failed> {
+pub(crate) fn without_aes_instructions(at: &StackRef, info: &ComparedStack) -> Result<Switch, Failed> {
     // OPENSSL_ia32cap(3): PCLMULQDQ is bit 33, AES-NI bit 57; VAES is used with AES-NI alone.
     switch(at, info, &[("OPENSSL_ia32cap", "~0x200000200000000")])
 }
 
 /// The same of those for AES and for SHA.
-pub(crate) fn without_cpu_instructions(at: &StackRef, info: &StackInfo) -> Result<Switch, Failed> {
+pub(crate) fn without_cpu_instructions(at: &StackRef, info: &ComparedStack) -> Result<Switch, Failed> {
     // Of the second number SHA is bit 29.
     switch(at, info, &[("OPENSSL_ia32cap", "~0x200000200000000:~0x20000000")])
 }
@@ -113,7 +113,7 @@ pub(crate) fn without_cpu_instructions(at: &StackRef, info: &StackInfo) -> Resul
 /// Variables of an environment, and what they are set to.
 type Switch = &'static [(&'static str, &'static str)];
 
-fn switch(at: &StackRef, info: &StackInfo, of_openssl: Switch) -> Result<Switch, Failed> {
+fn switch(at: &StackRef, info: &ComparedStack, of_openssl: Switch) -> Result<Switch, Failed> {
     if !cfg!(target_arch = "x86_64") {
         return Err(Failed::unsupported("how libraries are kept from this CPU's instructions is known of x86-64 alone"));
     }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 
 use reprise_model::KeyPairs;
+use reprise_model::document::ComparedStack;
 use reprise_stack::{Side, Stack};
 
 use serde::Serialize;
@@ -14,11 +15,11 @@ use crate::cell::{Cell, Transport, side_context};
 use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
 use crate::memory::{Weighed, brought, mapped_files, weigh};
-use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
+use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady};
 use crate::pair::Connected;
 use crate::shares::Shares;
 use crate::speed::{PrimitiveCell, PrimitiveReady, tcp_connections};
-use crate::stacks::StackRef;
+use crate::stacks::{FoundStack, StackRef};
 use crate::{conformance, cores};
 
 /// Answers requests until there are no more.
@@ -62,7 +63,7 @@ enum Prepared {
 impl Child {
     fn answer(&mut self, request: Request) -> Result<Value, Failed> {
         match request {
-            Request::Describe(stack) => answered(info(&*self.stack(&stack)?)),
+            Request::Describe(found) => answered(described(&*self.stack(&found.at)?, found)),
             Request::Prepare(job) => answered(self.prepare(&job)?),
             Request::Record(job) => answered(self.cell(&job)?.record()?),
             Request::PrepareSide(job) => answered(self.prepare_side(&job)?),
@@ -192,14 +193,19 @@ fn nothing_prepared() -> Failed {
     Failed::broken("nothing is prepared under this number")
 }
 
-fn info(stack: &dyn Stack) -> StackInfo {
+fn described(stack: &dyn Stack, found: FoundStack) -> ComparedStack {
     let about = stack.about();
-    StackInfo {
+    ComparedStack {
+        name: found.name,
         library: about.name.clone(),
         version: about.version.clone(),
         flags: about.flags.clone(),
         optimised: about.optimised.clone(),
         abilities: about.abilities.names().into_iter().map(str::to_owned).collect(),
+        file: match found.at {
+            StackRef::BuiltIn(_) => None,
+            StackRef::Plugin(path) => Some(path.display().to_string()),
+        },
         sha256: about.sha256.clone(),
     }
 }

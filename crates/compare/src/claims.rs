@@ -7,12 +7,12 @@ mod levels;
 mod servers;
 mod versions;
 
-use reprise_model::document::CompareCase;
+use reprise_model::document::{CompareCase, CompareClaim};
 use reprise_model::{Kind, Level, PskMode};
 
 use crate::case::Key;
 
-pub(crate) use ahead::{NOT_DECIDED, of_pairs_ahead};
+pub(crate) use ahead::of_pairs_ahead;
 pub(crate) use hardware::of_hardware;
 pub(crate) use levels::{of_levels, shown};
 pub(crate) use servers::{ServerTime, of_servers};
@@ -23,6 +23,25 @@ struct Claim<D> {
     source: &'static str,
     claim: &'static str,
     decided_by: D,
+}
+
+/// The verdict where a stack cannot do what was measured.
+pub(crate) const NOT_DECIDED: &str = "not decided";
+
+impl<D> Claim<D> {
+    /// The claim about these stacks, not decided.
+    fn about(&self, stack: String, published: Option<f64>) -> CompareClaim {
+        CompareClaim {
+            source: self.source.to_owned(),
+            claim: self.claim.to_owned(),
+            stack,
+            published,
+            measured: None,
+            ci95: None,
+            verdict: NOT_DECIDED.to_owned(),
+            why: None,
+        }
+    }
 }
 
 const fn claim<D>(source: &'static str, claim: &'static str, decided_by: D) -> Claim<D> {

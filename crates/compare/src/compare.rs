@@ -2,8 +2,8 @@
 
 use reprise_model::document::{
     CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio,
-    CompareRecording, CompareRow, CompareSamples, CompareSide, CompareSkipped, CompareThreads, Provenance, Statistics,
-    Traffic,
+    CompareRecording, CompareRow, CompareSamples, CompareSide, CompareSkipped, CompareThreads, ComparedStack, Provenance,
+    Statistics, Traffic,
 };
 use reprise_model::{Bytes, KeyPairs, Kind, KindCounts};
 
@@ -15,7 +15,7 @@ use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job};
 use crate::conclusion::conclusion;
 use crate::keys::Certificates;
 use crate::matrix::matrix;
-use crate::message::{Failed, Job, Request, StackInfo};
+use crate::message::{Failed, Job, Request};
 use crate::resume::{self, OtherRun};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -89,12 +89,12 @@ fn measure(
 }
 
 /// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
-pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, Result<StackInfo, Failed>)> {
+pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, Result<ComparedStack, Failed>)> {
     stacks.iter().map(|found| (found.clone(), describe_one(found, launcher))).collect()
 }
 
-fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<StackInfo, Failed> {
-    Worker::new(launcher).ask(&Request::Describe(found.at.clone()))
+fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<ComparedStack, Failed> {
+    Worker::new(launcher).ask(&Request::Describe(found.clone()))
 }
 
 impl ComparisonPlan<'_> {
@@ -127,7 +127,7 @@ impl ComparisonPlan<'_> {
             clock: CompareClock::default(),
             seed: self.seed,
             conclusion: Vec::new(),
-            stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
+            stacks: stacks.iter().filter_map(|stack| stack.info.clone().ok()).collect(),
             rows: Vec::new(),
             memory: Vec::new(),
             ratios: Vec::new(),

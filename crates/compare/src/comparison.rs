@@ -9,9 +9,9 @@ use crate::callgrind::Callgrind;
 use crate::case::Case;
 use crate::keys::{Certificates, Keys};
 use crate::link::LinkPlan;
-use crate::message::{Failed, Job, StackInfo};
+use crate::message::{Failed, Job};
 use crate::scenario::Scenario;
-use crate::stacks::{FoundStack, StackRef};
+use crate::stacks::FoundStack;
 
 /// What is to be compared.
 pub struct ComparisonPlan<'a> {
@@ -106,33 +106,12 @@ pub(crate) fn in_turn(cells: usize, samples: usize, seed: u64, audience: &mut dy
 /// A stack, and what its process said of it.
 pub(crate) struct Described<'a> {
     pub(crate) found: &'a FoundStack,
-    pub(crate) info: Result<StackInfo, Failed>,
+    pub(crate) info: Result<ComparedStack, Failed>,
 }
 
 impl Described<'_> {
-    pub(crate) fn document(&self) -> Option<ComparedStack> {
-        Some(compared_stack(self.found, self.info.as_ref().ok()?))
-    }
-
     pub(crate) fn can(&self, ability: &str) -> bool {
         self.info.as_ref().is_ok_and(|info| info.abilities.iter().any(|known| known == ability))
-    }
-}
-
-/// A stack as documents have it.
-pub fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
-    ComparedStack {
-        name: found.name.clone(),
-        library: info.library.clone(),
-        version: info.version.clone(),
-        flags: info.flags.clone(),
-        optimised: info.optimised.clone(),
-        abilities: info.abilities.clone(),
-        file: match &found.at {
-            StackRef::BuiltIn(_) => None,
-            StackRef::Plugin(path) => Some(path.display().to_string()),
-        },
-        sha256: info.sha256.clone(),
     }
 }
 

@@ -12,13 +12,13 @@ use crate::case::Case;
 use crate::keys::Certificates;
 use crate::layers::LevelJob;
 use crate::speed::PrimitiveJob;
-use crate::stacks::StackRef;
+use crate::stacks::{FoundStack, StackRef};
 
 /// What a child process is asked. Each says by what it is answered.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// What a stack is: [`StackInfo`].
-    Describe(StackRef),
+    /// What a stack is: a [`ComparedStack`](reprise_model::document::ComparedStack).
+    Describe(FoundStack),
     /// Makes ready: contexts, the first connections, a session to resume: [`Ready`].
     Prepare(Box<Job>),
     /// Makes so many connections of what was prepared, each as the case says: [`Batch`].
@@ -180,24 +180,6 @@ pub(crate) struct Served {
     pub(crate) server_ns: u64,
     /// `None` where the server was not to read along.
     pub(crate) kind: Option<Kind>,
-}
-
-/// What a stack is, as its child process says it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StackInfo {
-    /// The library's own name.
-    pub library: String,
-    /// Its version.
-    pub version: String,
-    /// How it was built.
-    pub flags: String,
-    /// What it has optimised code for, as far as that can be told: [`reprise_stack::About::optimised`].
-    pub optimised: Vec<String>,
-    /// What it can do, by name: `client`, `server`, `1.2`, `1.3`, `id`, `ticket`, `client-auth`, `export`,
-    /// `psk-ke`, `early-data`, `psk`.
-    pub abilities: Vec<String>,
-    /// SHA-256 of a plugin's file.
-    pub sha256: Option<String>,
 }
 
 /// Why a request failed.

@@ -16,7 +16,7 @@ pub enum StackRef {
 }
 
 /// A stack that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundStack {
     /// Its name in flags and tables: a plugin's is its file's, without the end.
     pub name: String,

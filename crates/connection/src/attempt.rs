@@ -23,8 +23,7 @@ use crate::clock::{Departing, PhaseClock};
 use crate::endpoint::{End, Endpoint};
 use crate::exchange::Exchange;
 use crate::fault::Fault;
-use crate::held_bytes::HeldBytes;
-use crate::input::Input;
+use crate::input::{HeldBytes, Input};
 use crate::prologue::{Prologue, PrologueStep};
 
 /// One connection after the other, each in the memory of the last.

@@ -1,10 +1,9 @@
 //! One side of one TLS connection, whichever library speaks it.
 
 use auto_impl::auto_impl;
-use reprise_model::{Facts, FaultName, Nanos, Protocol};
+use reprise_model::{Event, Facts, FaultName, Nanos, Protocol};
 
 use crate::fault::Fault;
-use crate::message_log::MessageLog;
 
 /// One side of one connection after the other: a slot whose memory is used again.
 ///
@@ -120,4 +119,15 @@ pub enum End {
     Completed,
     /// It failed, or was cut off.
     Failed,
+}
+
+/// Every message of a connection, kept in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MessageLog {
+    /// Every message, in the order of time.
+    pub messages: Vec<Event>,
+    /// The bytes of the handshake messages among them, header included, in the same order; none where they were not kept.
+    pub handshake_bytes: Vec<Vec<u8>>,
+    /// How many there was no room for.
+    pub omitted: u64,
 }

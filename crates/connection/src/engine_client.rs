@@ -6,9 +6,8 @@ use reprise_engine::{Config, Connection, Error, Offer, Session, Start};
 use reprise_model::{Facts, FaultName, Nanos, Protocol};
 use rustls_pki_types::UnixTime;
 
-use crate::endpoint::{End, Endpoint, EndpointEvent};
+use crate::endpoint::{End, Endpoint, EndpointEvent, MessageLog};
 use crate::fault::Fault;
-use crate::message_log::MessageLog;
 
 /// The measuring engine, which begins from a session as `P` says.
 #[derive(Default)]
@@ -30,6 +29,9 @@ pub trait SessionPolicy {
     /// # Errors
     /// If nothing can be offered.
     fn plan(&mut self, shared: &mut Self::Shared, plan: Self::Plan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault>;
+
+    /// Is told the error of a record that ended a connection.
+    fn failed(&mut self, _shared: &mut Self::Shared, _error: &Error) {}
 
     /// Takes what an ended connection leaves, the newest session last.
     fn keep(&mut self, shared: &mut Self::Shared, facts: Option<&Facts>, left: Vec<Session>, how: End);
@@ -102,7 +104,7 @@ impl<P: SessionPolicy> Endpoint for EngineClient<P> {
 
     fn receive<'r>(
         &mut self,
-        _shared: &mut Self::Shared,
+        shared: &mut Self::Shared,
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
@@ -110,6 +112,9 @@ impl<P: SessionPolicy> Endpoint for EngineClient<P> {
         let connection = self.connection()?;
         let received = connection.receive_record(now, record);
         let (is_ready, is_closed) = (connection.ready().is_some(), connection.is_peer_closed());
+        if let Err(error) = &received {
+            self.sessions.failed(shared, error);
+        }
         let data = self.settle(received, out)?;
         Ok(match data {
             Some(place) => EndpointEvent::Data(record.get(place).unwrap_or_default()),

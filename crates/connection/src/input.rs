@@ -1,4 +1,4 @@
-//! Bytes as they came from the transport.
+//! Bytes as they came from the transport, and those of them that wait for the rest of their record.
 
 use reprise_model::Nanos;
 
@@ -34,5 +34,45 @@ impl<'b> Input<'b> {
     /// So many bytes more are taken.
     pub fn take(&mut self, count: usize) {
         self.used = self.used.saturating_add(count).min(self.bytes.len());
+    }
+}
+
+/// Bytes that came before the record that they belong to was whole.
+///
+/// At most one read plus one record, since every whole record is taken before the next bytes come. The buffer is reused.
+#[derive(Default)]
+pub(crate) struct HeldBytes {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl HeldBytes {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.taken = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken >= self.bytes.len()
+    }
+
+    /// Takes all that is left of the input; returns how much that was.
+    pub(crate) fn hold(&mut self, input: &mut Input<'_>) -> u64 {
+        drop(self.bytes.drain(..self.taken));
+        self.taken = 0;
+        self.bytes.extend_from_slice(input.rest());
+        let count = input.rest().len();
+        input.take(count);
+        count as u64
+    }
+
+    /// What was not taken yet.
+    pub(crate) fn rest(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.taken..).unwrap_or_default()
+    }
+
+    /// So many bytes more are taken.
+    pub(crate) fn take(&mut self, count: usize) {
+        self.taken = self.taken.saturating_add(count).min(self.bytes.len());
     }
 }

@@ -19,19 +19,16 @@ mod endpoint;
 mod engine_client;
 pub mod exchange;
 mod fault;
-mod held_bytes;
 mod input;
-mod message_log;
 pub mod prologue;
 mod target;
 
 pub use attempt::{Attempt, Begin, Progress};
-pub use endpoint::{End, Endpoint, EndpointEvent};
+pub use endpoint::{End, Endpoint, EndpointEvent, MessageLog};
 pub use engine_client::{AsPlanned, EngineClient, EnginePlan, SessionPolicy};
 pub use exchange::{Exchange, Reply};
 pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;
-pub use message_log::MessageLog;
 pub use prologue::{
     ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, ServerReply,
     StartTls, Unexpected,

@@ -132,8 +132,8 @@ impl Connection {
     /// [`Offer::Early`](crate::Offer::Early): as much of it as the ticket still allows, and only until the server's Finished.
     /// Returns how many bytes of `data` that was.
     ///
-    /// Such data may be replayed by whoever records it (RFC 9846 §8), and the server may skip it: see
-    /// [`Connection::take_rejected_early_data`].
+    /// Such data may be replayed by whoever records it (RFC 9846 §8), and the server may skip it: then [`Outcome::early_data`] says
+    /// `Rejected`. Whether to send it again is the caller's choice: the server may have chosen another protocol by ALPN.
     pub fn send_early(&mut self, now: Nanos, data: &[u8]) -> Result<usize, Error> {
         self.core.now = now;
         if self.core.closed || self.state.is_none() {
@@ -146,18 +146,6 @@ impl Connection {
         }
         self.core.early_data.count(data);
         Ok(data.len())
-    }
-
-    /// How many bytes [`Connection::send_early`] would take now.
-    pub fn early_data_left(&self) -> usize {
-        self.core.early_data.left()
-    }
-
-    /// The early data that the server has skipped, given back once; empty where it was taken, where none was sent and where
-    /// [`Outcome::early_data`] does not say `Rejected` yet. Whether to send it again is the caller's choice: the server may
-    /// have chosen another protocol by ALPN.
-    pub fn take_rejected_early_data(&mut self) -> Vec<u8> {
-        self.core.early_data.take_rejected()
     }
 
     /// Sends a KeyUpdate (RFC 9846 §4.7.3): what is sent from here on is under new keys. With `ask_server` the server is to

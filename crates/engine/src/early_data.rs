@@ -13,16 +13,11 @@ pub(crate) enum EarlyData {
     #[default]
     None,
     /// The server has not said yet whether it takes it.
-    Unanswered {
-        terms: Terms,
-        left: usize,
-        /// What was sent, in case the server rejects it.
-        sent: Vec<u8>,
-    },
+    Unanswered { terms: Terms, left: usize },
     /// The server takes it, until the client's EndOfEarlyData.
     Accepted { left: usize },
     /// The server has skipped it.
-    Rejected { sent: Vec<u8> },
+    Rejected,
 }
 
 /// What early data is bound to besides its PSK: the server takes it under these terms or not at all.
@@ -36,26 +31,21 @@ impl EarlyData {
     pub(crate) fn offered(ticket: &Tls13Ticket) -> Self {
         let terms = Terms { suite: ticket.suite, alpn: ticket.alpn.clone() };
         let left = usize::try_from(ticket.max_early_data.unwrap_or_default()).unwrap_or(usize::MAX);
-        Self::Unanswered { terms, left, sent: Vec::new() }
+        Self::Unanswered { terms, left }
     }
 
     /// How many bytes may still be sent.
     pub(crate) fn left(&self) -> usize {
         match self {
             Self::Unanswered { left, .. } | Self::Accepted { left } => *left,
-            Self::None | Self::Rejected { .. } => 0,
+            Self::None | Self::Rejected => 0,
         }
     }
 
     /// These were sent, no more than there were left.
     pub(crate) fn count(&mut self, data: &[u8]) {
-        match self {
-            Self::Unanswered { left, sent, .. } => {
-                *left = left.saturating_sub(data.len());
-                sent.extend_from_slice(data);
-            }
-            Self::Accepted { left } => *left = left.saturating_sub(data.len()),
-            Self::None | Self::Rejected { .. } => {}
+        if let Self::Unanswered { left, .. } | Self::Accepted { left } = self {
+            *left = left.saturating_sub(data.len());
         }
     }
 
@@ -68,13 +58,13 @@ impl EarlyData {
         match self {
             Self::None | Self::Unanswered { .. } => None,
             Self::Accepted { .. } => Some(Verdict::Accepted),
-            Self::Rejected { .. } => Some(Verdict::Rejected),
+            Self::Rejected => Some(Verdict::Rejected),
         }
     }
 
     /// The server says that it takes it, having chosen this suite and this protocol.
     pub(crate) fn accept(&mut self, suite: &Suite, protocol: Option<&[u8]>) -> Result<(), Misbehaviour> {
-        let Self::Unanswered { terms, left, .. } = self else {
+        let Self::Unanswered { terms, left } = self else {
             return Err(Misbehaviour::IllegalEarlyData("without the PSK that it belongs to"));
         };
         if terms.suite != suite {
@@ -89,8 +79,8 @@ impl EarlyData {
 
     /// The server has shown that it does not take it.
     pub(crate) fn reject(&mut self) {
-        if let Self::Unanswered { sent, .. } = self {
-            *self = Self::Rejected { sent: std::mem::take(sent) };
+        if self.is_unanswered() {
+            *self = Self::Rejected;
         }
     }
 
@@ -101,13 +91,5 @@ impl EarlyData {
             *self = Self::None;
         }
         accepted
-    }
-
-    /// What was sent in vain; once.
-    pub(crate) fn take_rejected(&mut self) -> Vec<u8> {
-        match self {
-            Self::Rejected { sent } => std::mem::take(sent),
-            _ => Vec::new(),
-        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,54 +9,31 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::listener::{Guest, Listener};
 
-/// A TCP relay on a free port of 127.0.0.1 that forwards both ways, each byte so much later than it came.
-///
-/// The relay itself accepts at once, as no server that is far away does: so the client's first bytes are held back for one round
-/// trip more, which is when they would have left. A connection takes as long in all as over a path with this delay; that part of it
-/// is seen in the handshake, though, and not in the connecting. Dropping it ends its connections and threads.
-#[derive(Debug)]
-pub struct DelayedRelay {
-    listener: Listener,
-}
-
 /// More than a client makes at a time that measures.
 const MAX_CONNECTIONS: usize = 64;
 
-impl DelayedRelay {
-    /// Forwards to `upstream`; `one_way` is the delay of each way.
-    ///
-    /// # Errors
-    /// [`LabError::Listen`](crate::LabError::Listen) if there is no port to be had.
-    pub fn start(upstream: SocketAddr, one_way: Duration) -> Result<Self> {
-        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
-            relay(guest, upstream, one_way);
-        })?;
-        Ok(Self { listener })
-    }
-
-    /// Where the relay listens.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.listener.address()
-    }
+/// Forwards connections to a free port of 127.0.0.1 to `upstream`, both ways, each byte `one_way` later than it came.
+///
+/// The relay itself accepts at once, as no server that is far away does: so the client's first bytes are held back for one round
+/// trip more, which is when they would have left. A connection takes as long in all as over a path with this delay; that part of it
+/// is seen in the handshake, though, and not in the connecting.
+///
+/// # Errors
+/// [`LabError::Listen`](crate::LabError::Listen) if there is no port to be had.
+pub fn start_delayed_relay(upstream: SocketAddr, one_way: Duration) -> Result<Listener> {
+    Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+        relay(guest, upstream, one_way)
+    })
 }
 
 fn relay(guest: &Guest<'_>, upstream: SocketAddr, one_way: Duration) {
-    let (client, accepted) = (&*guest.stream, Instant::now());
-    let Ok(server) = TcpStream::connect(upstream).map(Arc::new) else { return guest.reset() };
-    let _ = server.set_nodelay(true);
-    let Some(_registered) = guest.adopt(&server) else { return };
-    let server = &*server;
-    thread::scope(|scope| {
-        let connected = accepted + 2 * one_way;
-        let there = thread::Builder::new().spawn_scoped(scope, move || forward(client, server, connected, one_way));
-        if there.is_err() || forward(server, client, accepted, one_way).is_err() {
-            // One side broke off, so the other learns it.
-            guest.reset();
-            let _ = client.shutdown(Shutdown::Read);
-            let _ = server.shutdown(Shutdown::Both);
-        }
-    });
+    let accepted = Instant::now();
+    let connected = accepted + 2 * one_way;
+    guest.relay(
+        upstream,
+        |client, server| drop(forward(client, server, connected, one_way)),
+        |server, client| forward(server, client, accepted, one_way),
+    );
 }
 
 /// Forwards one way, to its end: nothing leaves before `since`, and all of it so much later than it came.
@@ -105,7 +81,7 @@ mod tests {
     fn bytes_arrive_both_ways_and_never_early() {
         let upstream = TcpListener::bind("127.0.0.1:0").unwrap();
         let one_way = Duration::from_millis(20);
-        let relay = DelayedRelay::start(upstream.local_addr().unwrap(), one_way).unwrap();
+        let relay = start_delayed_relay(upstream.local_addr().unwrap(), one_way).unwrap();
         let server = thread::spawn(move || {
             let (mut stream, _) = upstream.accept().unwrap();
             let mut heard = Vec::new();

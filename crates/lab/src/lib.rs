@@ -38,7 +38,7 @@ mod turn;
 mod watched;
 
 pub use authority::{Authority, ServerSpec, Validity};
-pub use delayed::DelayedRelay;
+pub use delayed::start_delayed_relay;
 pub use embedded::{
     ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, ServerApplication, Turn,
     Versions,
@@ -46,7 +46,7 @@ pub use embedded::{
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
-pub use listener::{Guest, Listener, Registered};
+pub use listener::{Guest, Listener};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};
 pub use turn::rustls_turn;

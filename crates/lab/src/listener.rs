@@ -1,10 +1,10 @@
 use std::collections::HashMap;
-use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use socket2::{Domain, SockRef, Socket, Type};
 
@@ -134,11 +134,28 @@ impl Drop for Listener {
 }
 
 impl Guest<'_> {
-    /// Lets the listener shut `stream` down too if it is dropped meanwhile, so that a handler may block on it.
-    ///
-    /// None if the listener is being dropped already.
-    pub fn adopt(&self, stream: &Arc<TcpStream>) -> Option<Registered<'_>> {
-        self.shared.register(stream)
+    /// Connects to `upstream` and forwards one way by `there`, on a thread of its own, and the other by `back`; each is given where it
+    /// reads and where it writes.
+    pub fn relay(
+        &self,
+        upstream: SocketAddr,
+        there: impl FnOnce(&TcpStream, &TcpStream) + Send,
+        back: impl FnOnce(&TcpStream, &TcpStream) -> io::Result<()>,
+    ) {
+        let client = &*self.stream;
+        let Ok(server) = TcpStream::connect(upstream).map(Arc::new) else { return self.reset() };
+        let _ = server.set_nodelay(true);
+        let Some(_registered) = self.shared.register(&server) else { return };
+        let server = &*server;
+        thread::scope(|scope| {
+            let forward = thread::Builder::new().spawn_scoped(scope, move || there(client, server));
+            if forward.is_err() || back(server, client).is_err() {
+                // One side broke off, so the other learns it; to stop reading here ends the thread above.
+                self.reset();
+                let _ = client.shutdown(Shutdown::Read);
+                let _ = server.shutdown(Shutdown::Both);
+            }
+        });
     }
 
     /// Makes the kernel send RST when the last handle to the socket is dropped.
@@ -148,7 +165,7 @@ impl Guest<'_> {
 }
 
 /// A stream that the listener shuts down when it is dropped, until this is.
-pub struct Registered<'a> {
+struct Registered<'a> {
     number: u64,
     shared: &'a Shared,
 }
@@ -208,6 +225,7 @@ impl Shared {
         self.waiting.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// A stream that is shut down too if the listener is dropped meanwhile; `None` if that is so already.
     fn register(&self, stream: &Arc<TcpStream>) -> Option<Registered<'_>> {
         let mut open = lock(&self.open);
         if self.stopping.load(Ordering::SeqCst) {

@@ -57,7 +57,7 @@ mod verdict;
 mod worker;
 
 pub use capacity::{PlanTarget, plan};
-pub use client::LoadClient;
+pub use client::{LoadClient, ThreadSessions};
 pub use latencies::LatencyCounts;
 pub use load::{LoadOutcome, Observer, Silent, run};
 pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};

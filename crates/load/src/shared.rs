@@ -16,8 +16,6 @@ use crate::sessions::Sessions;
 /// What the connections of one thread share.
 pub struct LoadShared {
     pub(crate) names: Vec<Name>,
-    /// What the engine hands over when a connection ends.
-    pub(crate) given: Vec<Session>,
 }
 
 /// What is offered under one name, behind which another server may stand than behind the others.
@@ -65,7 +63,7 @@ impl LoadShared {
             Ok::<_, Fault>(Name { config: Arc::new(config), sessions, wanted_group: None })
         };
         let names = options.server_names.iter().map(|it| name(it.name.as_deref())).collect::<Result<_, _>>()?;
-        Ok(Self { names, given: Vec::new() })
+        Ok(Self { names })
     }
 
     /// Has a session offered under the first name.

@@ -1,10 +1,9 @@
 //! Who was the bottleneck.
 
-use std::time::Duration;
-
 use reprise_model::document::Bottleneck;
 use reprise_model::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
 
+use crate::document::nanos;
 use crate::load::LoadOutcome;
 use crate::options::Options;
 use crate::resources::Used;
@@ -119,12 +118,10 @@ pub(crate) fn scarce_ports(outcome: &LoadOutcome, options: &Options) -> Option<L
     outcome.used_until_drain.ports.filter(|ports| options.uses_up_ports() && ports.are_scarce())
 }
 
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use reprise_model::document::{LoadCpuLimit, Verdict};
 
     use super::*;

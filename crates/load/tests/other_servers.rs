@@ -42,7 +42,7 @@ fn offering(version: Version, group: NamedGroup, key_shares: KeyShareMode) -> Tl
 /// Go with every group. A program without a module has the defaults of an old version, which lacks the hybrid one.
 fn go(lab: &Lab) -> Go {
     let program = GoProgram::build_with(&[r#"os.Setenv("GODEBUG", "tlsmlkem=1")"#.to_owned()]).unwrap();
-    Go::start(&program, GoConfig::new(lab.identity(KeyKind::P256))).unwrap()
+    Go::start(GoConfig::new(&program, lab.identity(KeyKind::P256))).unwrap()
 }
 
 /// rustls with the hybrid group alone, and tickets.

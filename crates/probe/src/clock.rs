@@ -4,6 +4,9 @@ use std::time::Instant;
 
 use reprise_model::Nanos;
 
+use crate::interrupt::Interrupt;
+use crate::socket::SLICE;
+
 /// A monotonic clock, counting from its making.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
@@ -17,5 +20,12 @@ impl Clock {
 
     pub(crate) fn now(&self) -> Nanos {
         self.origin.elapsed().into()
+    }
+
+    /// Lets time pass, unless Ctrl-C comes.
+    pub(crate) fn wait_until(&self, time: Nanos, interrupt: &Interrupt) {
+        while self.now() < time && !interrupt.is_raised() {
+            std::thread::sleep(SLICE.min(time.since(self.now()).into()));
+        }
     }
 }

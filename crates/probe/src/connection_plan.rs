@@ -6,7 +6,6 @@ use reprise_connection::{Fault, MessageLog};
 use reprise_engine::{Config, Offer, Session};
 use reprise_model::{Asked, KeyName, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
 
-use crate::close_behavior::CloseBehavior;
 use crate::failed::Failed;
 
 /// What one connection is to be.
@@ -33,6 +32,31 @@ impl ConnectionPlan {
     pub(crate) fn discovery(config: &Arc<Config>, asked: Asked) -> Self {
         Self { purpose: Purpose::Discovery, ..Self::sample(config, asked, SessionOffer::nothing(asked)) }
     }
+}
+
+/// How a connection behaves beside what it negotiates. By default as well-behaved clients do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CloseBehavior {
+    /// How it ends.
+    pub(crate) close: CloseMethod,
+    /// How many bytes of the ClientHello go in a segment of their own, before the rest; `None` sends all at once.
+    pub(crate) first_segment: Option<usize>,
+    /// Whether what comes is acknowledged at once, so that a server that waits for acknowledgements does not wait (Linux).
+    pub(crate) acknowledges_at_once: bool,
+    /// Whether the same is asked once more, where the server keeps the connection open.
+    pub(crate) asks_again: bool,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CloseMethod {
+    /// With a close_notify, and with patience for the server's.
+    #[default]
+    CloseNotify,
+    /// With a FIN alone.
+    Fin,
+    /// With a reset.
+    Reset,
 }
 
 /// A session, and the connection that it came from.

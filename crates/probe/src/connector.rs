@@ -12,15 +12,14 @@ use rustls_pki_types::UnixTime;
 
 use crate::addresses::{Addresses, DeadAddress, Place};
 use crate::clock::Clock;
-use crate::close_behavior::CloseMethod;
-use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession};
+use crate::connection_plan::{CloseMethod, ConnectionPlan, ConnectionRecord, HeldSession};
 use crate::dialer::{Dialer, Established};
 use crate::driver::closing::CLOSE_WAIT;
 use crate::driver::{Connection, Driver};
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
-use crate::socket::{Record, SLICE};
+use crate::socket::Record;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 16 * 1024;
@@ -145,9 +144,7 @@ impl Connector {
 
     /// Lets time pass, unless Ctrl-C comes.
     pub(crate) fn wait_until(&self, time: Nanos) {
-        while self.now() < time && !self.is_interrupted() {
-            std::thread::sleep(SLICE.min(time.since(self.now()).into()));
-        }
+        self.settings.clock.wait_until(time, &self.settings.interrupt);
     }
 
     /// Whether Ctrl-C has come.

@@ -10,7 +10,7 @@ use reprise_connection::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
 use reprise_model::{FailureClass, FaultName, Nanos};
 
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::CloseBehavior;
 use crate::connector::Settings;
 use crate::socket::Stream;
 

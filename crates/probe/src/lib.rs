@@ -28,7 +28,6 @@
 mod addresses;
 mod client_cpu;
 mod clock;
-mod close_behavior;
 mod connection_plan;
 mod connector;
 mod credentials;

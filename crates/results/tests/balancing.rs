@@ -12,7 +12,7 @@ use reprise_model::{Kind, Version};
 use reprise_probe::diagnose::{Limits, diagnose};
 use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
 use reprise_results::{diagnosis, measure_document};
-use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Balancing, start_balancer};
 
 /// From two series to six.
 const WANTED: [(&[Version], &[Kind]); 5] = [
@@ -24,7 +24,7 @@ const WANTED: [(&[Version], &[Kind]); 5] = [
 ];
 
 struct Fleet {
-    balancer: Balancer,
+    balancer: reprise_lab::Listener,
     certificates: Certificates,
     _nodes: Vec<EmbeddedServer>,
 }
@@ -42,7 +42,7 @@ impl Fleet {
             std::iter::repeat_n(node.address(), share)
         });
         let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
-        Self { balancer: Balancer::start(addresses.collect(), balancing).unwrap(), certificates, _nodes: nodes }
+        Self { balancer: start_balancer(addresses.collect(), balancing).unwrap(), certificates, _nodes: nodes }
     }
 
     fn target(&self) -> Target {

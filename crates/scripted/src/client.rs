@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_lc_rs::digest::{SHA512, digest};
-use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Signer,
-    Start, WebPkiVerifier, generate_key_share,
+    Start, WebPkiVerifier, encrypt_premaster, generate_key_share,
 };
 use reprise_lab::{Authority, Identity};
 use reprise_model::Nanos;
@@ -51,12 +50,7 @@ impl Entropy for Seeded {
     }
 
     fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        const FAILED: Error = Error::Crypto("RSA encryption");
-        let key = PublicEncryptingKey::from_der(public_key).map_err(|_| FAILED)?;
-        let key = Pkcs1PublicEncryptingKey::new(key).map_err(|_| FAILED)?;
-        let mut encrypted = vec![0; key.ciphertext_size()];
-        key.encrypt(premaster, &mut encrypted).map_err(|_| FAILED)?;
-        Ok(encrypted)
+        encrypt_premaster(public_key, premaster)
     }
 }
 

@@ -207,11 +207,6 @@ impl Server {
         master.ok()
     }
 
-    /// Takes the client's last flight of an abbreviated handshake.
-    pub fn hear_end(&mut self, client: &mut Connection) {
-        self.hear(&client.take_outgoing(NOW)).expect("the client's flight is not as it should be");
-    }
-
     fn hear_finished(&mut self, (content_type, fragment): &(ContentType, Vec<u8>)) -> Option<()> {
         let mut opener = Opener::tls12(self.suite, &self.keys.as_ref()?.client).ok()?;
         let mut record = clear(*content_type, fragment);

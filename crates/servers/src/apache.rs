@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use super::unprivileged::{is_root, open_to_all};
 use super::{Account, ClientVerify};
@@ -46,8 +46,6 @@ impl ApacheConfig {
         }
     }
 }
-
-impl Configured for ApacheConfig {}
 
 impl Driver for ApacheConfig {
     type Account = Account;

@@ -10,13 +10,6 @@ use crate::Result;
 use crate::hang_up::listen;
 use crate::relay::forward;
 
-/// A balancer of TCP connections on a free port of 127.0.0.1, before nodes that it does not look into. Dropping it ends its
-/// connections and threads.
-#[derive(Debug)]
-pub struct Balancer {
-    listener: Listener,
-}
-
 /// How a balancer chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Balancing {
@@ -29,31 +22,22 @@ pub enum Balancing {
     Random,
 }
 
-impl Balancer {
-    /// Deals connections to these nodes. Without any, connections are closed.
-    ///
-    /// # Errors
-    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
-    pub fn start(nodes: Vec<SocketAddr>, balancing: Balancing) -> Result<Self> {
-        let next = AtomicUsize::new(0);
-        let random = RandomState::new();
-        let listener = listen(move |guest| {
-            let number = next.fetch_add(1, Ordering::SeqCst);
-            let number = match balancing {
-                Balancing::RoundRobin => number,
-                Balancing::InPairs => number / 2,
-                Balancing::Random => random.hash_one(number) as usize,
-            };
-            if let Some(node) = number.checked_rem(nodes.len()).and_then(|place| nodes.get(place)) {
-                forward(guest, *node);
-            }
-        })?;
-        Ok(Self { listener })
-    }
-
-    /// Where it listens.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.listener.address()
-    }
+/// Deals TCP connections to a free port of 127.0.0.1 to these nodes, without a look into them. Without any, connections are closed.
+///
+/// # Errors
+/// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+pub fn start_balancer(nodes: Vec<SocketAddr>, balancing: Balancing) -> Result<Listener> {
+    let next = AtomicUsize::new(0);
+    let random = RandomState::new();
+    listen(move |guest| {
+        let number = next.fetch_add(1, Ordering::SeqCst);
+        let number = match balancing {
+            Balancing::RoundRobin => number,
+            Balancing::InPairs => number / 2,
+            Balancing::Random => random.hash_one(number) as usize,
+        };
+        if let Some(node) = number.checked_rem(nodes.len()).and_then(|place| nodes.get(place)) {
+            forward(guest, *node);
+        }
+    })
 }

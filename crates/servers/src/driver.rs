@@ -1,12 +1,9 @@
 //! What all servers that are programs have in common: each lives in a directory of its own, says when it listens, writes its account
 //! of each connection there, and is gone when it is dropped. A [`Driver`] is what differs.
 
-use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
-
-use reprise_lab::Listener;
 
 use super::scratch::ScratchDir;
 use super::unprivileged::run_as_nobody;
@@ -67,9 +64,6 @@ pub trait Driver {
     fn accounts(directory: &ScratchDir) -> Result<Vec<Self::Account>>;
 }
 
-/// A driver that is started with its configuration, and nothing else.
-pub trait Configured: Driver {}
-
 /// How a program says that it listens. That its port accepts connections is not enough: another server may have taken
 /// it in the moment between.
 #[derive(Debug, Clone, Copy)]
@@ -87,29 +81,21 @@ pub struct Driven<D> {
     process: Process,
     pub(crate) directory: ScratchDir,
     address: SocketAddr,
-    /// The server that it stands before, if there is one.
-    _behind: Option<Listener>,
-    driver: PhantomData<D>,
-}
-
-impl<D: Configured> Driven<D> {
-    /// Starts the server; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its log if it refuses its configuration, [`ServerError::Program`](crate::ServerError::Program) if a
-    /// program that makes something for it fails, [`ServerError::File`](crate::ServerError::File) if its directory cannot be
-    /// written.
-    pub fn start(configuration: D) -> Result<Self> {
-        Self::of(&configuration)
-    }
+    /// Its configuration may hold what the server needs as long as it runs.
+    _configuration: D,
 }
 
 impl<D: Driver> Driven<D> {
-    /// Starts what the driver says.
-    pub(crate) fn of(driver: &D) -> Result<Self> {
+    /// Starts the server; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
+    /// with the end of its log if it refuses its configuration, [`LabError::Program`](reprise_lab::LabError::Program) if a
+    /// program that makes something for it fails, [`LabError::File`](reprise_lab::LabError::File) if its directory cannot be
+    /// written.
+    pub fn start(configuration: D) -> Result<Self> {
         let directory = ScratchDir::new(D::PROGRAM, D::AS_NOBODY)?;
-        driver.prepare(&directory)?;
+        configuration.prepare(&directory)?;
         let log = directory.output();
         let listens = || match D::READY {
             Ready::File(name) => directory.path(name).exists(),
@@ -120,26 +106,21 @@ impl<D: Driver> Driven<D> {
             if let Ready::File(name) = D::READY {
                 let _ = std::fs::remove_file(directory.path(name));
             }
-            let mut command = Command::new(driver.path());
+            let mut command = Command::new(configuration.path());
             if D::AS_NOBODY {
                 run_as_nobody(&mut command);
             }
-            driver.configure(&directory, address, &mut command)?;
+            configuration.configure(&directory, address, &mut command)?;
             Ok(command)
         };
-        let (process, address) = match driver.port() {
+        let (process, address) = match configuration.port() {
             Some(port) => {
                 let address = SocketAddr::from(([127, 0, 0, 1], port));
                 (Process::start(&launch, &mut command(address)?, address)?, address)
             }
             None => Process::on_free_port(&launch, command)?,
         };
-        Ok(Self { process, directory, address, _behind: None, driver: PhantomData })
-    }
-
-    /// Stands before a server, which ends together with it.
-    pub(crate) fn before(self, behind: Listener) -> Self {
-        Self { _behind: Some(behind), ..self }
+        Ok(Self { process, directory, address, _configuration: configuration })
     }
 
     pub(crate) fn server(&self) -> RunningServer {

@@ -1,5 +1,3 @@
-use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_lab::LabError;
@@ -8,33 +6,9 @@ use reprise_lab::LabError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The lab could not make what a server needs: a certificate, a socket to listen on.
+    /// What a server needs could not be made or read, a file or a socket to listen on, or a program not be started.
     #[error(transparent)]
     Lab(#[from] LabError),
-    /// A program that should have made something failed.
-    #[error("{program} failed: {output}")]
-    Program {
-        /// The program's name.
-        program: String,
-        /// What it said.
-        output: String,
-    },
-    /// A file of a server could not be written or read.
-    #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// A program could not be started at all.
-    #[error("cannot start {program}: {source}")]
-    Spawn {
-        /// The program's name.
-        program: String,
-        /// What the operating system said.
-        source: io::Error,
-    },
     /// A server ended before it accepted connections.
     #[error("{program} ended before it was ready ({status}): {log}")]
     Died {

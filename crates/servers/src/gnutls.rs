@@ -6,7 +6,7 @@ use std::process::Command;
 use reprise_lab::{Identity, Versions};
 
 use super::Account;
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use crate::Result;
 
@@ -50,8 +50,6 @@ impl GnutlsServConfig {
         }
     }
 }
-
-impl Configured for GnutlsServConfig {}
 
 impl Driver for GnutlsServConfig {
     type Account = Account;

@@ -19,18 +19,13 @@ pub struct GoProgram {
 
 /// A running Go program that answers every request with 200, by HTTP/2 where ALPN offers it. Its account is
 /// `tls.ConnectionState.DidResume`.
-pub type Go = Driven<GoServer>;
-
-/// The program, and what it is told.
-#[derive(Debug)]
-pub struct GoServer {
-    program: PathBuf,
-    config: GoConfig,
-}
+pub type Go = Driven<GoConfig>;
 
 /// What the Go program is told; [`GoConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
 pub struct GoConfig {
+    /// Where the program stands.
+    pub program: PathBuf,
     /// The certificate chain and key.
     pub identity: Identity,
     /// `MinVersion` and `MaxVersion`.
@@ -42,8 +37,8 @@ pub struct GoConfig {
 impl GoConfig {
     /// Both versions, with tickets.
     #[must_use]
-    pub fn new(identity: Identity) -> Self {
-        Self { identity, versions: Versions::Both, session_tickets: true }
+    pub fn new(program: &GoProgram, identity: Identity) -> Self {
+        Self { program: program.directory.path(BINARY), identity, versions: Versions::Both, session_tickets: true }
     }
 }
 
@@ -51,8 +46,8 @@ impl GoProgram {
     /// Builds the program.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if Go is not installed, [`ServerError::Program`](crate::ServerError::Program) with the compiler's words if it cannot build,
-    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if Go is not installed, [`LabError::Program`](reprise_lab::LabError::Program) with the compiler's words if it cannot build,
+    /// [`LabError::File`](reprise_lab::LabError::File) if its directory cannot be written.
     pub fn build() -> Result<Self> {
         Self::build_with(&[])
     }
@@ -74,18 +69,7 @@ impl GoProgram {
     }
 }
 
-impl Go {
-    /// Starts the program; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its output if it refuses its options,
-    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
-    pub fn start(program: &GoProgram, config: GoConfig) -> Result<Self> {
-        Self::of(&GoServer { program: program.directory.path(BINARY), config })
-    }
-}
-
-impl Driver for GoServer {
+impl Driver for GoConfig {
     type Account = Account;
 
     const PROGRAM: &'static str = COMPILER;
@@ -97,9 +81,9 @@ impl Driver for GoServer {
     }
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        command.arg(address.port().to_string()).args(directory.write_identity("server", &self.config.identity)?);
-        command.args(self.config.versions.names());
-        command.args((!self.config.session_tickets).then_some("no-tickets"));
+        command.arg(address.port().to_string()).args(directory.write_identity("server", &self.identity)?);
+        command.args(self.versions.names());
+        command.args((!self.session_tickets).then_some("no-tickets"));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use super::{Account, ClientVerify};
 use crate::Result;
@@ -53,8 +53,6 @@ impl HaProxyConfig {
         }
     }
 }
-
-impl Configured for HaProxyConfig {}
 
 impl Driver for HaProxyConfig {
     type Account = Account;

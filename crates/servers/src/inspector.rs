@@ -11,12 +11,6 @@ use crate::Result;
 use crate::hang_up::{ConnectionEnd, end, listen};
 use crate::relay::forward;
 
-/// A relay on a free port of 127.0.0.1 that refuses some by what they say first. Dropping it ends its connections and threads.
-#[derive(Debug)]
-pub struct Inspector {
-    listener: Listener,
-}
-
 /// How a middlebox refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
@@ -28,24 +22,19 @@ pub enum Refusal {
     Silence,
 }
 
-impl Inspector {
-    /// Asks `judge` about the first record of each client, header and all, and forwards to `upstream` whom it does not refuse.
-    ///
-    /// # Errors
-    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
-    pub fn start(upstream: SocketAddr, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Result<Self> {
-        let listener = listen(move |guest| match judge(&first_record(&guest.stream)) {
-            None => forward(guest, upstream),
-            Some(refusal) => refuse(guest, refusal),
-        })?;
-        Ok(Self { listener })
-    }
-
-    /// Where it listens.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.listener.address()
-    }
+/// Asks `judge` about the first record of each client, header and all, that connects to a free port of 127.0.0.1, and forwards to
+/// `upstream` whom it does not refuse.
+///
+/// # Errors
+/// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+pub fn start_inspector(
+    upstream: SocketAddr,
+    judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static,
+) -> Result<Listener> {
+    listen(move |guest| match judge(&first_record(&guest.stream)) {
+        None => forward(guest, upstream),
+        Some(refusal) => refuse(guest, refusal),
+    })
 }
 
 const HEADER_BYTES: usize = 5;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::{ScratchDir, run};
 use super::{Account, account_line, find};
 use crate::Result;
@@ -58,8 +58,6 @@ impl JavaConfig {
         self.runtime != PROGRAM
     }
 }
-
-impl Configured for JavaConfig {}
 
 impl Driver for JavaConfig {
     type Account = Account;

@@ -3,8 +3,8 @@
 //! - A driver starts one kind of server (nginx, `openssl s_server`) on a free loopback port: one server, one file. It
 //!   writes a configuration into a directory of its own, starts the program, reads its account of each connection, and
 //!   leaves nothing behind when dropped. [`RealServer`] is what they have in common.
-//! - [`MisbehavingServer`], [`PlayedServer`], [`Relay`] and [`Inspector`] misbehave at a chosen point, or in any way that
-//!   a test's own code thinks of. [`Balancer`] stands before many servers.
+//! - [`MisbehavingServer`], [`start_played`], [`Relay`] and [`start_inspector`] misbehave at a chosen point, or in any way that
+//!   a test's own code thinks of. [`start_balancer`] stands before many servers.
 //!
 //! A test of a program that is not installed says so and passes:
 //!
@@ -52,30 +52,31 @@ mod unprivileged;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use apache::{Apache, ApacheConfig};
-pub use balancer::{Balancer, Balancing};
+pub use balancer::{Balancing, start_balancer};
 pub use driver::Driven;
 pub use error::ServerError;
 pub use gnutls::{GnutlsServ, GnutlsServConfig};
 pub use go::{Go, GoConfig, GoProgram};
 pub use hang_up::ConnectionEnd;
 pub use haproxy::{HaProxy, HaProxyConfig};
-pub use inspector::{Inspector, Refusal};
+pub use inspector::{Refusal, start_inspector};
 pub use java::{Java, JavaConfig};
 pub use misbehaving::{MisbehavingServer, ScriptStep};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use node::{NodeConfig, NodeJs};
 pub use own_network::own_network;
-pub use played::{Act, Actor, PlayedServer};
+pub use played::{Act, Actor, start_played};
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use real_server::{Account, ClientVerify, RealServer, RunningServer};
 pub use relay::{Relay, RelayFault, RelayRule};
 pub use s_server::{SServer, SServerConfig};
 pub use starttls::{
-    Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, PartialWitness,
-    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, StarttlsAccount,
+    Dovecot, DovecotConfig, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
+    PartialWitness, Postgres, PostgresConfig, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, SlapdConfig,
+    StarttlsAccount,
 };
-pub use stunnel::Stunnel;
+pub use stunnel::{Stunnel, StunnelConfig};
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, ServerError>;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use super::unprivileged::is_root;
 use super::{Account, ClientVerify};
@@ -94,8 +94,6 @@ impl NginxConfig {
         lines.any(|line| line.split_whitespace().next() == Some(directive))
     }
 }
-
-impl Configured for NginxConfig {}
 
 impl Driver for NginxConfig {
     type Account = Account;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Configured, Driven, Driver, Ready};
+use super::driver::{Driven, Driver, Ready};
 use super::scratch::ScratchDir;
 use super::{Account, account_line};
 use crate::Result;
@@ -53,8 +53,6 @@ impl NodeConfig {
         }
     }
 }
-
-impl Configured for NodeConfig {}
 
 impl Driver for NodeConfig {
     type Account = Account;

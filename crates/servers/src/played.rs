@@ -1,7 +1,7 @@
 //! A server that acts as a test's own code tells it to.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 
 use reprise_lab::{Guest, Listener};
 
@@ -28,28 +28,12 @@ pub trait Actor {
     fn act(&mut self) -> Act;
 }
 
-/// A TCP server on a free port of 127.0.0.1 with an actor of its own for each client.
+/// A TCP server on a free port of 127.0.0.1 with an actor of its own for each client: it calls `actor` for it.
 ///
-/// Dropping it ends its connections and threads.
-#[derive(Debug)]
-pub struct PlayedServer {
-    listener: Listener,
-}
-
-impl PlayedServer {
-    /// Calls `actor` for each client.
-    ///
-    /// # Errors
-    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
-    pub fn start<A: Actor>(actor: impl Fn() -> A + Send + Sync + 'static) -> Result<Self> {
-        Ok(Self { listener: listen(move |guest| play(guest, actor()))? })
-    }
-
-    /// Where the server listens.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.listener.address()
-    }
+/// # Errors
+/// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+pub fn start_played<A: Actor>(actor: impl Fn() -> A + Send + Sync + 'static) -> Result<Listener> {
+    listen(move |guest| play(guest, actor()))
 }
 
 fn play(guest: &Guest<'_>, mut actor: impl Actor) {

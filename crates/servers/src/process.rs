@@ -42,7 +42,7 @@ impl Process {
     /// `command` makes the command for an address.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`], [`ServerError::Died`] or [`ServerError::NotReady`], with the end of the log.
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn), [`ServerError::Died`] or [`ServerError::NotReady`], with the end of the log.
     pub fn on_free_port(
         launch: &Launch<'_>,
         mut command: impl FnMut(SocketAddr) -> Result<Command>,
@@ -62,13 +62,13 @@ impl Process {
     /// # Errors
     /// As [`Process::on_free_port`].
     pub fn start(launch: &Launch<'_>, command: &mut Command, address: SocketAddr) -> Result<Self> {
-        let failed = |source| ServerError::File { path: launch.log.to_owned(), source };
+        let failed = |source| LabError::File { path: launch.log.to_owned(), source };
         let output = File::create(launch.log).map_err(failed)?;
         let error = output.try_clone().map_err(failed)?;
         // Held open and never written to: some servers take the end of their input for the end of their work.
         command.stdin(Stdio::piped()).stdout(output).stderr(error);
         let spawned = command.spawn();
-        let child = spawned.map_err(|source| ServerError::Spawn { program: launch.program.to_owned(), source })?;
+        let child = spawned.map_err(|source| LabError::Spawn { program: launch.program.to_owned(), source })?;
         let mut process = Self { child };
         process.wait_until_ready(launch, address)?;
         Ok(process)

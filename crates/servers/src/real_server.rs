@@ -14,7 +14,7 @@ pub trait RealServer {
     /// The server's own account of each connection so far, in the order in which it wrote them down.
     ///
     /// # Errors
-    /// [`ServerError::File`] or [`ServerError::Account`] if the server's log cannot be read or understood.
+    /// [`LabError::File`](reprise_lab::LabError::File) or [`ServerError::Account`] if the server's log cannot be read or understood.
     fn accounts(&mut self) -> Result<Vec<Account>>;
 
     /// The program's name.

@@ -96,20 +96,7 @@ pub(crate) fn forward(guest: &Guest<'_>, upstream: SocketAddr) {
 }
 
 fn relay(guest: &Guest<'_>, upstream: SocketAddr, rule: Option<RelayRule>, counter: &Counter<'_>) {
-    let client = &*guest.stream;
-    let Ok(server) = TcpStream::connect(upstream).map(Arc::new) else { return guest.reset() };
-    let _ = server.set_nodelay(true);
-    let Some(_registered) = guest.adopt(&server) else { return };
-    let server = &*server;
-    thread::scope(|scope| {
-        let forward = thread::Builder::new().spawn_scoped(scope, || forward_requests(client, server));
-        if forward.is_err() || forward_records(server, client, rule, counter).is_err() {
-            // One side broke off, so the other learns it; to stop reading here ends the thread above.
-            guest.reset();
-            let _ = client.shutdown(Shutdown::Read);
-            let _ = server.shutdown(Shutdown::Both);
-        }
-    });
+    guest.relay(upstream, forward_requests, |server, client| forward_records(server, client, rule, counter));
 }
 
 /// Forwards what the client sends until it ends, even if the server has gone: a client is never told so by accident.

@@ -80,10 +80,10 @@ impl SServer {
     /// Starts s_server; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`] if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
-    /// its arguments, [`ServerError::File`] if its directory cannot be written.
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
+    /// its arguments, [`LabError::File`](reprise_lab::LabError::File) if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
-        let server = Driven::of(&config)?;
+        let server = Driven::start(config)?;
         let (upstream, messages) = (server.server().address, server.directory.path(MESSAGES));
         let accounts = Arc::new(Mutex::new(Vec::new()));
         let book = Arc::clone(&accounts);

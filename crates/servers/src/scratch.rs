@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use reprise_lab::Identity;
+use reprise_lab::{Identity, LabError};
 use tempfile::TempDir;
 
 use super::unprivileged::hand_over;
@@ -32,7 +32,7 @@ pub(super) struct ClientAuthority {
 impl ScratchDir {
     pub(super) fn new(program: &'static str, of_nobody: bool) -> Result<Self> {
         let directory = tempfile::tempdir();
-        let directory = directory.map_err(|source| ServerError::File { path: std::env::temp_dir(), source })?;
+        let directory = directory.map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
         let made = Self { program, of_nobody, directory };
         made.owned(made.root())?;
         Ok(made)
@@ -55,7 +55,7 @@ impl ScratchDir {
     /// Writes a file, whose directories must be there.
     pub(super) fn write(&self, name: &str, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<PathBuf> {
         let path = self.path(name);
-        fs::write(&path, contents).map_err(|source| ServerError::File { path: path.clone(), source })?;
+        fs::write(&path, contents).map_err(|source| LabError::File { path: path.clone(), source })?;
         self.owned(&path)?;
         Ok(path)
     }
@@ -74,7 +74,7 @@ impl ScratchDir {
     /// Makes a directory in its own.
     pub(super) fn make_directory(&self, name: &str) -> Result<()> {
         let path = self.path(name);
-        fs::create_dir(&path).map_err(|source| ServerError::File { path, source })
+        Ok(fs::create_dir(&path).map_err(|source| LabError::File { path, source })?)
     }
 
     /// Makes the directory `www` with a small page.
@@ -134,18 +134,18 @@ impl ScratchDir {
 pub(super) fn run(program: &str, prepared: impl FnOnce(&mut Command)) -> Result<String> {
     let mut command = Command::new(find(program).unwrap_or_else(|| program.into()));
     prepared(&mut command);
-    let output = command.output().map_err(|source| ServerError::Spawn { program: program.to_owned(), source })?;
+    let output = command.output().map_err(|source| LabError::Spawn { program: program.to_owned(), source })?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !output.status.success() {
         let said = text(&[output.stdout, output.stderr].concat());
-        return Err(ServerError::Program { program: program.to_owned(), output: said });
+        return Err(LabError::Program { program: program.to_owned(), output: said }.into());
     }
     Ok(text(&output.stdout))
 }
 
 /// The lines of a log that is being written: the last may be half there, and is left for the next time.
 fn whole_lines(log: &Path) -> Result<Vec<String>> {
-    let text = fs::read(log).map_err(|source| ServerError::File { path: log.to_owned(), source })?;
+    let text = fs::read(log).map_err(|source| LabError::File { path: log.to_owned(), source })?;
     let text = String::from_utf8_lossy(&text);
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     Ok(whole.lines().map(str::to_owned).collect())

@@ -11,13 +11,13 @@ mod slapd;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use dovecot::{Dovecot, LoginProcesses, MailAccess};
+pub use dovecot::{Dovecot, DovecotConfig, LoginProcesses, MailAccess};
 pub use exim::{Exim, EximConfig};
 pub use mariadb::{MariaDb, MariaDbConfig};
-pub use postgres::Postgres;
+pub use postgres::{Postgres, PostgresConfig};
 pub use proftpd::{FtpSessionCache, ProFtpd, ProFtpdConfig};
 pub use prosody::{Prosody, ProsodyConfig};
-pub use slapd::Slapd;
+pub use slapd::{Slapd, SlapdConfig};
 
 use super::RunningServer;
 use super::real_server::until_there_are;
@@ -31,7 +31,7 @@ pub trait PartialWitness {
     /// Every connection over TLS so far, in the order in which the server wrote them down.
     ///
     /// # Errors
-    /// [`ServerError::File`](crate::ServerError::File) or [`ServerError::Account`](crate::ServerError::Account) if the server's log
+    /// [`LabError::File`](reprise_lab::LabError::File) or [`ServerError::Account`](crate::ServerError::Account) if the server's log
     /// cannot be read or understood.
     fn connected(&self) -> Result<Vec<StarttlsAccount>>;
 

@@ -1,9 +1,9 @@
 //! stunnel, which speaks TLS for a server that does not.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 
-use reprise_lab::Identity;
+use reprise_lab::{Identity, Listener};
 
 use super::Account;
 use super::driver::{Driven, Driver, Ready};
@@ -12,29 +12,27 @@ use super::scratch::ScratchDir;
 use crate::Result;
 
 /// A running stunnel before a plain HTTP server. It keeps no account of its connections.
-pub type Stunnel = Driven<Service>;
+pub type Stunnel = Driven<StunnelConfig>;
 
 /// What stunnel speaks TLS for, and how.
 #[derive(Debug)]
-pub struct Service {
+pub struct StunnelConfig {
     identity: Identity,
-    behind: SocketAddr,
+    behind: Listener,
     lines: String,
 }
 
-impl Stunnel {
-    /// Starts stunnel with these `lines` in its service's section, `options = NO_TICKET` say; it accepts connections when this returns.
+impl StunnelConfig {
+    /// With these `lines` in its service's section, `options = NO_TICKET` say.
     ///
     /// # Errors
-    /// As the other drivers of real servers.
-    pub fn start(identity: &Identity, lines: &[&str]) -> Result<Self> {
-        let behind = listen(|guest| answer(&guest.stream))?;
-        let service = Service { identity: identity.clone(), behind: behind.address(), lines: lines.join("\n") };
-        Ok(Self::of(&service)?.before(behind))
+    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had for the plain server.
+    pub fn new(identity: Identity, lines: &[&str]) -> Result<Self> {
+        Ok(Self { identity, behind: listen(|guest| answer(&guest.stream))?, lines: lines.join("\n") })
     }
 }
 
-impl Driver for Service {
+impl Driver for StunnelConfig {
     type Account = Account;
 
     const PROGRAM: &'static str = "stunnel";
@@ -43,7 +41,7 @@ impl Driver for Service {
 
     fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let [certificate, key] = directory.write_identity("server", &self.identity)?;
-        let (behind, lines) = (self.behind, &self.lines);
+        let (behind, lines) = (self.behind.address(), &self.lines);
         let service = format!("accept = {{address}}\nconnect = {behind}\ncert = {certificate}\nkey = {key}\n{lines}\n");
         Ok(format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}"))
     }

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use reprise_lab::LabError;
+
+use crate::Result;
 use crate::scratch::run;
-use crate::{Result, ServerError};
 
 /// As every Unix numbers it.
 #[cfg(unix)]
@@ -47,7 +49,7 @@ pub(super) fn hand_over(path: &Path) -> Result<()> {
     let given = if is_root() { std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)) } else { Ok(()) };
     #[cfg(not(unix))]
     let given = Ok(());
-    given.map_err(|source| ServerError::File { path: path.to_owned(), source })
+    Ok(given.map_err(|source| LabError::File { path: path.to_owned(), source })?)
 }
 
 /// Lets a server's own users enter its directory; private keys in it stay private.
@@ -59,5 +61,5 @@ pub(super) fn open_to_all(root: &Path) -> Result<()> {
     };
     #[cfg(not(unix))]
     let opened = Ok(());
-    opened.map_err(|source| ServerError::File { path: root.to_owned(), source })
+    Ok(opened.map_err(|source| LabError::File { path: root.to_owned(), source })?)
 }

@@ -1,7 +1,7 @@
 //! What handshakes and the store's own tasks share: the connection, and one question over it within its budget.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use redis::{RedisError, RedisResult};
@@ -17,7 +17,7 @@ use crate::config::ValkeyConfig;
 use crate::connection::Connection;
 use crate::queue::Queue;
 use crate::refusal::{Refusal, User};
-use crate::status::Journal;
+use crate::status::{Journal, lock};
 use crate::strike::{Identity, StrikeRegister};
 
 /// Of an entry, in bytes: more than any session takes.
@@ -233,8 +233,4 @@ fn command_of(lookup: &Lookup) -> &'static str {
 
 pub(crate) fn unanswered(lookups: &[Lookup]) -> Answers {
     Answers::new(lookups.iter().map(|lookup| (lookup.key(), Answer::Unanswered)).collect())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
+use reprise_wire::Reader;
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
@@ -123,11 +124,12 @@ impl KeyRing {
             *plain = ciphertext.to_vec();
             key.open(salt, header, &mut plain).map(|opened| opened.len())
         });
-        let mut rest = plain.get(..opened.ok_or(SealedRingError::Altered)?).ok_or(SealedRingError::Altered)?;
-        let chain = decode_chain(&mut rest).ok_or(SealedRingError::Altered)?;
+        let plain = plain.get(..opened.ok_or(SealedRingError::Altered)?).ok_or(SealedRingError::Altered)?;
+        let mut rest = Reader::new(plain);
+        let chain = decode_chain(&mut rest).map_err(|_| SealedRingError::Altered)?;
         let mut ring = Vec::new();
         while !rest.is_empty() {
-            ring.push(Arc::new(decode(&mut rest).ok_or(SealedRingError::Altered)??));
+            ring.push(Arc::new(decode(&mut rest).map_err(|_| SealedRingError::Altered)??));
         }
         let ring = Self::with_version(version, ring)?;
         Ok(match chain {
@@ -147,11 +149,11 @@ fn encode_chain(chain: Option<&Chain>, out: &mut Vec<u8>) {
     out.extend_from_slice(&chain.map_or(0, |chain| chain.begins().as_secs()).to_be_bytes());
 }
 
-/// `None`: too short; of a ring without a chain, no chain.
-fn decode_chain(bytes: &mut &[u8]) -> Option<Option<Chain>> {
-    let secret = take::<{ Chain::SECRET_LEN }>(bytes)?;
-    let begins = UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*take(bytes)?)));
-    Some((*secret != [0; Chain::SECRET_LEN]).then(|| Chain::from_parts(secret, begins)))
+/// Of a ring without a chain, no chain.
+fn decode_chain(bytes: &mut Reader<'_>) -> Result<Option<Chain>, reprise_wire::Error> {
+    let secret = bytes.array::<{ Chain::SECRET_LEN }>()?;
+    let begins = time(bytes)?;
+    Ok((*secret != [0; Chain::SECRET_LEN]).then(|| Chain::from_parts(secret, begins)))
 }
 
 fn encode(key: &TicketKey, out: &mut Vec<u8>) {
@@ -164,20 +166,14 @@ fn encode(key: &TicketKey, out: &mut Vec<u8>) {
     }
 }
 
-fn decode(bytes: &mut &[u8]) -> Option<Result<TicketKey, KeyError>> {
-    let name = KeyName(*take(bytes)?);
-    let [length] = *take::<1>(bytes)?;
-    let (material, rest) = bytes.split_at_checked(usize::from(length))?;
-    *bytes = rest;
-    let mut time = || Some(UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*take(bytes)?))));
-    let times = KeyTimes { not_before: time()?, encrypt_until: time()?, decrypt_until: time()? };
-    Some(TicketKey::new(name, material, times))
+fn decode(bytes: &mut Reader<'_>) -> Result<Result<TicketKey, KeyError>, reprise_wire::Error> {
+    let (name, material) = (KeyName(*bytes.array()?), bytes.vec8()?);
+    let times = KeyTimes { not_before: time(bytes)?, encrypt_until: time(bytes)?, decrypt_until: time(bytes)? };
+    Ok(TicketKey::new(name, material, times))
 }
 
-fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(first)
+fn time(bytes: &mut Reader<'_>) -> Result<UnixTime, reprise_wire::Error> {
+    Ok(UnixTime::since_unix_epoch(Duration::from_secs(bytes.u64()?)))
 }
 
 #[cfg(test)]

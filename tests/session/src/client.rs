@@ -60,7 +60,7 @@ pub fn config(authority: &Authority, version: Version) -> Arc<Config> {
 pub fn visit(address: SocketAddr, config: &Arc<Config>, offer: Offer, path: &str) -> Result<Visit, String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| error.to_string())?;
     stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_nodelay(true)).map_err(|error| error.to_string())?;
-    let is_early = matches!(offer, Offer::Early(_));
+    let mut is_early = matches!(offer, Offer::Early(_));
     let mut connection = client::start(config, offer, Nanos(0)).map_err(|error| error.to_string())?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     if is_early {
@@ -87,7 +87,8 @@ pub fn visit(address: SocketAddr, config: &Arc<Config>, offer: Offer, path: &str
             0 => connection.receive_end(Nanos(0)).map_err(|error| error.to_string())?,
             count => connection.receive(Nanos(0), &buffer[..count]).map_err(|error| error.to_string())?,
         }
-        if is_early && !connection.take_rejected_early_data().is_empty() {
+        if is_early && connection.facts().is_some_and(|facts| facts.early_data == Some(EarlyData::Rejected)) {
+            is_early = false;
             connection.send(Nanos(0), request.as_bytes()).map_err(|error| error.to_string())?;
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
-use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Balancing, start_balancer};
 use reprise_servers::{RealServer, missing};
 
 use crate::applied::{apply, printed};
@@ -91,7 +91,7 @@ impl Started {
 
     /// Servers at these addresses behind one, dealt by no chance, and what ends with them.
     pub(crate) fn behind_one_address(addresses: impl IntoIterator<Item = SocketAddr>, servers: impl Any) -> Self {
-        let balancer = Balancer::start(addresses.into_iter().collect(), Balancing::InPairs).unwrap();
+        let balancer = start_balancer(addresses.into_iter().collect(), Balancing::InPairs).unwrap();
         Self::without_account(balancer.address(), (servers, balancer))
     }
 }

@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_servers::{Apache, ApacheConfig, ClientVerify, Nginx, NginxConfig, RealServer};
-use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Balancing, start_balancer};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::apache::APACHE;
@@ -29,7 +29,7 @@ fn dealt(balancing: Balancing, lines: &[String], identities: &[Identity], each: 
         Nginx::start(NginxConfig { http_directives, identities, files, ..own.clone() }).unwrap()
     };
     let mut nodes: Vec<Nginx> = each.iter().enumerate().map(start).collect();
-    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), balancing).unwrap();
+    let balancer = start_balancer(nodes.iter().map(RealServer::address).collect(), balancing).unwrap();
     let address = balancer.address();
     let first: Box<dyn RealServer> = Box::new(nodes.remove(0));
     Started { address, server: Some(first), _others: vec![Box::new(nodes), Box::new(balancer)] }
@@ -71,7 +71,7 @@ fn two_apaches(lab: &Lab, lines: &[String]) -> Started {
     let node =
         || Apache::start(ApacheConfig { directives: directives.clone(), ..ApacheConfig::new(identity.clone()) }).unwrap();
     let nodes = [node(), node()];
-    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
+    let balancer = start_balancer(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
     let address = balancer.address();
     Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer), Box::new(process)] }
 }

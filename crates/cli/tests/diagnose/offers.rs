@@ -1,8 +1,8 @@
 //! Middleboxes before a good server that break what is offered through them.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{Inspector, Refusal};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Refusal, start_inspector};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
 use crate::broken::{Broken, Started, broken};
@@ -14,7 +14,7 @@ fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 's
     let http_directives = "ssl_session_cache shared:SSL:1m;".to_owned();
     let config = NginxConfig { http_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let nginx = Nginx::start(config).unwrap();
-    let inspector = Inspector::start(nginx.address(), judge).unwrap();
+    let inspector = start_inspector(nginx.address(), judge).unwrap();
     Started { address: inspector.address(), server: Some(Box::new(nginx)), _others: vec![Box::new(inspector)] }
 }
 
@@ -50,7 +50,7 @@ fn short_sighted(lab: &Lab, _: &[String]) -> Started {
 /// A good server, and before it whoever ends large offers: a middlebox that reads only so much.
 pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
     let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(Refusal::Close);
-    let inspector = Inspector::start(server.address, judge).unwrap();
+    let inspector = start_inspector(server.address, judge).unwrap();
     Started::without_account(inspector.address(), (server, inspector))
 }
 

@@ -26,7 +26,7 @@ fn gnutls(lab: &Lab, lines: &[String]) -> Started {
 
 /// The lines are statements about `config`, a `tls.Config`.
 fn go(lab: &Lab, lines: &[String]) -> Started {
-    Go::start(&GoProgram::build_with(lines).unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap().into()
+    Go::start(GoConfig::new(&GoProgram::build_with(lines).unwrap(), lab.identity(KeyKind::P256))).unwrap().into()
 }
 
 /// Two of them behind one address. `keys` are what remedies call so.
@@ -35,7 +35,7 @@ fn two_gos(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<String> = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
     let program = GoProgram::build_with(&[vec![keys], lines].concat()).unwrap();
     let identity = lab.identity(KeyKind::P256);
-    let nodes = [(); 2].map(|()| Go::start(&program, GoConfig::new(identity.clone())).unwrap());
+    let nodes = [(); 2].map(|()| Go::start(GoConfig::new(&program, identity.clone())).unwrap());
     Started::behind_one_address(nodes.each_ref().map(Go::address), nodes)
 }
 

@@ -1,7 +1,9 @@
 //! Services that begin in the clear: mail and messages. Their drivers write the lines.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig};
+use reprise_servers::{
+    Dovecot, DovecotConfig, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig,
+};
 
 use crate::broken::{Software, Started, broken};
 use reprise_harness::Lab;
@@ -31,7 +33,10 @@ fn dovecot(lab: &Lab, lines: &[String]) -> Started {
         [line] if line == "service_count = 0" => LoginProcesses::Shared,
         other => panic!("what does Dovecot do at {other:?}?"),
     };
-    partial(Dovecot::start(&lab.identity(KeyKind::P256), MailAccess::Imap, processes).unwrap())
+    partial(
+        Dovecot::start(DovecotConfig { identity: lab.identity(KeyKind::P256), access: MailAccess::Imap, processes })
+            .unwrap(),
+    )
 }
 
 fn prosody(lab: &Lab, lines: &[String]) -> Started {

@@ -1,7 +1,7 @@
 //! stunnel.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{RealServer, Stunnel};
+use reprise_servers::{RealServer, Stunnel, StunnelConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::sessiond::SessionCacheServer;
@@ -12,7 +12,7 @@ const STUNNEL: Software = Software::new("stunnel", "stunnel", &["-version"]);
 /// The lines stand in the section of its service.
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    Stunnel::start(&lab.identity(KeyKind::P256), &lines).unwrap().into()
+    Stunnel::start(StunnelConfig::new(lab.identity(KeyKind::P256), &lines).unwrap()).unwrap().into()
 }
 
 /// Two of them behind one address. What remedies call `HEX` and `HOST:PORT` is the same for both.
@@ -26,7 +26,7 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<String> = of_stunnel.collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let identity = lab.identity(KeyKind::P256);
-    let nodes = [(); 2].map(|()| Stunnel::start(&identity, &lines).unwrap());
+    let nodes = [(); 2].map(|()| Stunnel::start(StunnelConfig::new(identity.clone(), &lines).unwrap()).unwrap());
     Started::behind_one_address(nodes.each_ref().map(Stunnel::address), (nodes, cache))
 }
 

@@ -68,7 +68,7 @@ fn two_go_with_a_key_each() {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let program = GoProgram::build().unwrap();
-    let nodes: Vec<Go> = (0..2).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect();
+    let nodes: Vec<Go> = (0..2).map(|_| Go::start(GoConfig::new(&program, identity.clone())).unwrap()).collect();
     let examined = examine(&lab, &addresses(&nodes), "");
     assert_eq!(examined.blamed(), ["ticket-key-per-node"], "{}", examined.page);
     assert_eq!(examined.fleet().findings[0].confidence, Confidence::Likely);
@@ -127,7 +127,7 @@ fn go_ahead_by(duration: &str) -> Examined {
     let nodes = ["0", "0", duration].map(|duration| {
         let keys = "config.SetSessionTicketKeys([][32]byte{{1, 2, 3}})".to_owned();
         let program = GoProgram::build_with(&[keys, format!("ahead = {duration}")]).unwrap();
-        Go::start(&program, GoConfig::new(identity.clone())).unwrap()
+        Go::start(GoConfig::new(&program, identity.clone())).unwrap()
     });
     examine(&lab, &addresses(&nodes), "")
 }

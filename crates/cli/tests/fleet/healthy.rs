@@ -66,7 +66,7 @@ pub(crate) fn apache(identity: &Identity, directives: &str) -> Apache {
 
 fn some_go(identity: &Identity, count: usize) -> Vec<Go> {
     let program = GoProgram::build_with(&["config.SetSessionTicketKeys([][32]byte{{1, 2, 3}})".to_owned()]).unwrap();
-    (0..count).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect()
+    (0..count).map(|_| Go::start(GoConfig::new(&program, identity.clone())).unwrap()).collect()
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_reload_of_go_that_loses_keys_is_seen() {
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::P256);
     let program = GoProgram::build_with(&["rebuildOnHangup(config)".to_owned()]).unwrap();
-    let nodes = (0..2).map(|_| Go::start(&program, GoConfig::new(identity.clone())).unwrap()).collect();
+    let nodes = (0..2).map(|_| Go::start(GoConfig::new(&program, identity.clone())).unwrap()).collect();
     assert_reload_is_seen(&examined_while(&lab, nodes, |nodes| hang_up(&nodes[0])));
 }
 

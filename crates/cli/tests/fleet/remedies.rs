@@ -59,7 +59,7 @@ fn of_go() {
     require!("go");
     repairs("Go", "config.SetSessionTicketKeys(keys)", |_, identity, remedy| {
         let statements = [format!("keys := [][32]byte{{{{1, 2, 3}}}}; _ = keys; {remedy}")];
-        Go::start(&GoProgram::build_with(&statements).unwrap(), GoConfig::new(identity.clone())).unwrap()
+        Go::start(GoConfig::new(&GoProgram::build_with(&statements).unwrap(), identity.clone())).unwrap()
     });
 }
 

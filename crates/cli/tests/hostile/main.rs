@@ -12,7 +12,7 @@ use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::play::Deviation;
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
-use reprise_servers::PlayedServer;
+use reprise_servers::start_played;
 use tempfile::TempDir;
 
 /// Cases that are played at the same time, since some last until their timeout.
@@ -54,9 +54,9 @@ fn a_whole_response_counts_though_nobody_takes_the_finished() {
     }
 }
 
-fn start(case: &HostileServer, directory: &TempDir) -> (PlayedServer, reprise_harness::Running) {
+fn start(case: &HostileServer, directory: &TempDir) -> (reprise_lab::Listener, reprise_harness::Running) {
     let played = case.clone();
-    let server = PlayedServer::start(move || played.play()).unwrap();
+    let server = start_played(move || played.play()).unwrap();
     // Longer than anything takes here that is not awaited in vain.
     let timeout = if is_in_vain(case) { "4s" } else { "30s" };
     let measure = Reprise::measure(server.address()).arg("--insecure").args(["--tls", case.setting.version.number()]);

@@ -2,7 +2,7 @@
 //! that a session enters.
 
 use reprise_model::document::IsolationVerdict;
-use reprise_servers::{Balancer, Balancing, ClientVerify, Nginx, NginxConfig, RealServer, require};
+use reprise_servers::{Balancing, ClientVerify, Nginx, NginxConfig, RealServer, require, start_balancer};
 
 use crate::scene::Scene;
 
@@ -21,7 +21,7 @@ fn a_place_that_refuses_at_times_is_accused_of_nothing() {
     };
     let open = start(ClientVerify::Off);
     let nodes = [start(ClientVerify::Required(scene.authority_pem.clone())), start(ClientVerify::Off)];
-    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::RoundRobin).unwrap();
+    let balancer = start_balancer(nodes.iter().map(RealServer::address).collect(), Balancing::RoundRobin).unwrap();
     let targets = [open.address(), balancer.address()].map(|address| format!("localhost:{}", address.port()));
     let found = scene.isolation(&[&targets[0], &targets[1]], &["--resolve", "127.0.0.1"]);
     assert_eq!(found.told(IsolationVerdict::Broken), [""; 0], "{:#?}", found.document.isolation);

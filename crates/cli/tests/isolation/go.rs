@@ -12,7 +12,7 @@ const KEYS: &str = "config.SetSessionTicketKeys([][32]byte{{7}})";
 fn isolation(scene: &Scene, strict: &str) -> Found {
     let start = |statements: &[String]| {
         let program = GoProgram::build_with(statements).unwrap();
-        let server = Go::start(&program, GoConfig::new(scene.server.clone())).unwrap();
+        let server = Go::start(GoConfig::new(&program, scene.server.clone())).unwrap();
         (format!("localhost:{}", server.address().port()), server)
     };
     let friends = format!("friends := pool({:?})", scene.authority);

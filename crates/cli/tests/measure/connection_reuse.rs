@@ -6,7 +6,7 @@ use reprise_lab::{KeyKind, Resumption};
 use reprise_model::{Kind, Version};
 use reprise_scripted::play::{Deviation, Play};
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
-use reprise_servers::PlayedServer;
+use reprise_servers::start_played;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
 use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
@@ -70,7 +70,7 @@ fn a_whole_response_counts_before_a_reset() {
     let answer = setting.lines().len() - 3;
     let instead = [(answer, Line::Data(response)), (answer + 1, Line::End(ConnectionEnd::Reset))];
     let deviations = instead.map(|(place, line)| (place, Deviation::Instead(line)));
-    let server = PlayedServer::start(move || Play::deviating(setting, &deviations)).unwrap();
+    let server = start_played(move || Play::deviating(setting, &deviations)).unwrap();
     let call = Reprise::measure(server.address()).args(["--insecure", "--tls", "1.3", "--kinds", "full"]).count(COUNT);
     let outcome = call.args(["--connections", "keepalive"]).run().exits(0);
     let full = outcome.measured(Version::Tls13, Kind::Full);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use reprise_lab::Resumption;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
-use reprise_servers::{Inspector, Refusal};
+use reprise_servers::{Refusal, start_inspector};
 
 use reprise_harness::{Lab, Outcome, Reprise};
 
@@ -40,7 +40,7 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
     let server = lab.server(Resumption::Ticket);
     let connections = AtomicU32::new(0);
     let blocks = move |_: &[u8]| (connections.fetch_add(1, Ordering::Relaxed) >= 20).then_some(HANDSHAKE_FAILURE);
-    let blocking = Inspector::start(server.address(), blocks).unwrap();
+    let blocking = start_inspector(server.address(), blocks).unwrap();
     let outcome = lab.diagnose(blocking.address()).args(["--rate", "1000"]).run().exits(3);
     let diagnosis = only(&outcome);
     assert!(diagnosis.incomplete && diagnosis.verdict.starts_with("Incomplete"), "{}", diagnosis.verdict);
@@ -54,7 +54,7 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
 fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let silent = Inspector::start(server.address(), |hello| offers_a_session(hello).then_some(Refusal::Silence)).unwrap();
+    let silent = start_inspector(server.address(), |hello| offers_a_session(hello).then_some(Refusal::Silence)).unwrap();
     let call = lab.diagnose(silent.address()).args(["--tls", "1.3", "--rate", "1000"]).timeout("1s");
     let diagnosis = only(&call.run().exits(1));
     let finding = diagnosis.findings.first().unwrap();

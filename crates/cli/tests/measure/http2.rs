@@ -35,7 +35,7 @@ fn nginx_agrees_on_every_connection() {
 fn go_agrees_on_every_connection() {
     reprise_servers::require!("go");
     let lab = Lab::new();
-    let mut go = Go::start(&GoProgram::build().unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap();
+    let mut go = Go::start(GoConfig::new(&GoProgram::build().unwrap(), lab.identity(KeyKind::P256))).unwrap();
     let address = go.address();
     assert_speaks(&lab, &mut go, address);
 }

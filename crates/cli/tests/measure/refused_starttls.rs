@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use reprise_lab::{Identity, KeyKind, Resumption, ServerApplication};
 use reprise_servers::{
-    Exim, EximConfig, MariaDb, MariaDbConfig, MisbehavingServer, NotRun, PartialWitness, Postgres, ProFtpd, ProFtpdConfig,
-    Prosody, ProsodyConfig, RealServer, ScriptStep, Slapd, missing,
+    Exim, EximConfig, MariaDb, MariaDbConfig, MisbehavingServer, NotRun, PartialWitness, Postgres, PostgresConfig, ProFtpd,
+    ProFtpdConfig, Prosody, ProsodyConfig, RealServer, ScriptStep, Slapd, SlapdConfig, missing,
 };
 
 use reprise_harness::{Gate, Lab, Reprise, hears, says};
@@ -30,32 +30,34 @@ const WITHOUT_TLS: [WithoutTls; 6] = [
     (
         "smtp",
         &["exim4"],
-        |identity| real(Exim::start(EximConfig { offers_tls: false, ..EximConfig::new(identity) }).unwrap()),
+        |identity| real(Exim::start(EximConfig { offers_tls: false, ..EximConfig::new(identity.clone()) }).unwrap()),
         &["the server does not offer STARTTLS", "587"],
     ),
     (
         "ftp",
         &["proftpd"],
-        |identity| real(ProFtpd::start(ProFtpdConfig { speaks_tls: false, ..ProFtpdConfig::new(identity) }).unwrap()),
+        |identity| {
+            real(ProFtpd::start(ProFtpdConfig { speaks_tls: false, ..ProFtpdConfig::new(identity.clone()) }).unwrap())
+        },
         &["the server refuses AUTH TLS: \"500 AUTH not understood\""],
     ),
     (
         "ldap",
         &["slapd"],
-        |_| partial(Slapd::start(None).unwrap()),
+        |_| partial(Slapd::start(SlapdConfig { identity: None }).unwrap()),
         &["the server refuses StartTLS: result code 2 (protocolError)"],
     ),
     (
         "postgres",
         &["postgres"],
-        |_| partial(Postgres::start(None).unwrap()),
+        |_| partial(Postgres::start(PostgresConfig { identity: None }).unwrap()),
         &["the server refuses TLS: it answers SSLRequest with N", "ssl = on"],
     ),
     (
         "mysql",
         &["mariadbd", "my_print_defaults"],
         |_| {
-            let server = MariaDb::start(&MariaDbConfig { identity: None, login: None }).unwrap();
+            let server = MariaDb::start(MariaDbConfig { identity: None, login: None }).unwrap();
             (server.address(), Box::new(server))
         },
         &["the server does not offer TLS: CLIENT_SSL is not among its capabilities", "ssl_cert"],
@@ -64,7 +66,9 @@ const WITHOUT_TLS: [WithoutTls; 6] = [
     (
         "xmpp",
         &["prosody"],
-        |identity| partial(Prosody::start(ProsodyConfig { offers_tls: false, ..ProsodyConfig::new(identity) }).unwrap()),
+        |identity| {
+            partial(Prosody::start(ProsodyConfig { offers_tls: false, ..ProsodyConfig::new(identity.clone()) }).unwrap())
+        },
         &["the server ends the stream: \"undefined-condition\", \"No stream features to proceed with\""],
     ),
 ];

@@ -6,9 +6,6 @@ use reprise_model::{KeyPairs, Kind, Version};
 use super::versions::verdict;
 use super::{Claim, OF_PAIRS_AHEAD, PairsAhead};
 
-/// The verdict where a stack cannot do what was measured.
-pub(crate) const NOT_DECIDED: &str = "not decided";
-
 /// Each claim with each pair of stacks: what it measured, or why it has no figure. The client's generation and everything else
 /// are in the ratio too, as in what was published.
 pub(crate) fn of_pairs_ahead(ratios: &[CompareRatio], skipped: &[CompareSkipped]) -> Vec<CompareClaim> {
@@ -58,14 +55,5 @@ fn undecided(claim: &Claim<PairsAhead>, skipped: &CompareSkipped) -> CompareClai
 
 fn about(claim: &Claim<PairsAhead>, [client, server]: [&String; 2], case: &CompareCase) -> CompareClaim {
     let by = if case.kind == Kind::Psk { "psk" } else { &case.key };
-    CompareClaim {
-        source: claim.source.to_owned(),
-        claim: claim.claim.to_owned(),
-        stack: format!("{}, {by} {}", stack_pair(client, server), case.group),
-        published: Some(claim.decided_by.ratio),
-        measured: None,
-        ci95: None,
-        verdict: NOT_DECIDED.to_owned(),
-        why: None,
-    }
+    claim.about(format!("{}, {by} {}", stack_pair(client, server), case.group), Some(claim.decided_by.ratio))
 }

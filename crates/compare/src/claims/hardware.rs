@@ -3,7 +3,7 @@
 use reprise_model::document::{CompareClaim, CompareRatio, CompareSide};
 
 use super::versions::verdict;
-use super::{Claim, Hardware, NOT_DECIDED, OF_HARDWARE, OF_SHA256};
+use super::{Claim, Hardware, OF_HARDWARE, OF_SHA256};
 
 /// All that a run on this machine can say against such a claim.
 const ANOTHER_PROCESSOR: &str = "records are measured here, and on another processor: their other costs remain with AES instructions, and without \
@@ -22,34 +22,20 @@ pub(crate) fn of_hardware(ratios: &[CompareRatio]) -> Vec<CompareClaim> {
         let of_cipher = ratios.iter().filter(switched).filter(|ratio| ratio.to.cipher.contains(published.cipher));
         of_cipher.map(|ratio| {
             let is_near = ratio.ci95.is_some_and(|[low, high]| low <= published.ratio && published.ratio <= high);
+            let stack = format!("{}, TLS {}, both sides", ratio.server, ratio.to.tls.number());
             CompareClaim {
-                source: claim.source.to_owned(),
-                claim: claim.claim.to_owned(),
-                stack: format!("{}, TLS {}, both sides", ratio.server, ratio.to.tls.number()),
-                published: Some(published.ratio),
                 measured: Some(ratio.median),
                 ci95: ratio.ci95,
                 verdict: verdict(true, ratio.median, ratio.ci95).to_owned(),
                 why: (!is_near).then(|| ANOTHER_PROCESSOR.to_owned()),
+                ..claim.about(stack, Some(published.ratio))
             }
         })
     };
     let mut claims: Vec<CompareClaim> = OF_HARDWARE.iter().flat_map(about).collect();
     if !claims.is_empty() {
-        claims.push(of_sha256());
+        let about = OF_SHA256.about("every stack".to_owned(), Some(OF_SHA256.decided_by));
+        claims.push(CompareClaim { why: Some(NOT_ALONE.to_owned()), ..about });
     }
     claims
-}
-
-fn of_sha256() -> CompareClaim {
-    CompareClaim {
-        source: OF_SHA256.source.to_owned(),
-        claim: OF_SHA256.claim.to_owned(),
-        stack: "every stack".to_owned(),
-        published: Some(OF_SHA256.decided_by),
-        measured: None,
-        ci95: None,
-        verdict: NOT_DECIDED.to_owned(),
-        why: Some(NOT_ALONE.to_owned()),
-    }
 }

@@ -30,15 +30,13 @@ pub(crate) fn of_servers(stacks: &[ComparedStack], times: &[ServerTime], seed: u
         let ratio = reprise_stats::ratio(&from.samples, &to.samples, seed)?;
         let ci95 = ratio.ci95;
         let verdict = judge(published.ratio, ratio.median, ci95);
+        let stack = format!("{} → {}, {}, full, server", from.stack, to.stack, published.key);
         Some(CompareClaim {
-            source: claim.source.to_owned(),
-            claim: claim.claim.to_owned(),
-            stack: format!("{} → {}, {}, full, server", from.stack, to.stack, published.key),
-            published: Some(published.ratio),
             measured: Some(ratio.median),
             ci95,
             verdict: verdict.to_owned(),
             why: (verdict == "other direction").then(|| ANOTHER_PROCESSOR.to_owned()),
+            ..claim.about(stack, Some(published.ratio))
         })
     };
     OF_SERVERS.iter().filter_map(judged).collect()

@@ -22,16 +22,14 @@ fn judged(claim: &Claim<Versions>, ratio: &CompareRatio, ratios: &[CompareRatio]
     let (from, to) = (&ratio.from, &ratio.to);
     let who =
         if ratio.client == ratio.server { ratio.client.clone() } else { format!("{} with {}", ratio.client, ratio.server) };
+    let stack = format!("{who}, {}, {} → {}", subject(from, to), from.kind, to.kind);
     let verdict = verdict(claim.decided_by.is_faster, ratio.median, ratio.ci95);
     CompareClaim {
-        source: claim.source.to_owned(),
-        claim: claim.claim.to_owned(),
-        stack: format!("{who}, {}, {} → {}", subject(from, to), from.kind, to.kind),
-        published: claim.decided_by.ratio,
         measured: Some(ratio.median),
         ci95: ratio.ci95,
         verdict: verdict.to_owned(),
         why: why(verdict, claim.decided_by.ratio, ratio, ratios),
+        ..claim.about(stack, claim.decided_by.ratio)
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_model::document::{
-    LayersChange, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator, LayersRow,
-    LayersSkipped, Provenance,
+    ComparedStack, LayersChange, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator,
+    LayersRow, LayersSkipped, Provenance,
 };
 use reprise_model::{Kind, KindCounts, Level, Nanos, Version};
 
@@ -15,8 +15,8 @@ use super::material::Material;
 use super::message::{LevelBatch, LevelJob, LevelReady, RandomBytes, ResumedBy, Seen};
 use crate::claims;
 use crate::compare::{describe, statistics};
-use crate::comparison::{Audience, compared_stack, in_turn};
-use crate::message::{Failed, Request, StackInfo};
+use crate::comparison::{Audience, in_turn};
+use crate::message::{Failed, Request};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 
@@ -85,7 +85,7 @@ pub fn layers(
     for (found, info) in &described {
         match info {
             Ok(info) => {
-                stacks.push(compared_stack(found, info));
+                stacks.push(info.clone());
                 run.prepare(found, info, launcher, audience);
             }
             Err(failed) => run.skipped.push(skip(&found.name, None, None, false, failed)),
@@ -153,7 +153,7 @@ struct Cell {
 
 impl Run<'_> {
     /// Each level of each stack has a child process of its own: where one crashes, the others go on.
-    fn prepare(&mut self, found: &FoundStack, info: &StackInfo, launcher: &Launcher, audience: &mut dyn Audience) {
+    fn prepare(&mut self, found: &FoundStack, info: &ComparedStack, launcher: &Launcher, audience: &mut dyn Audience) {
         let speaks = |version: &Version| info.abilities.iter().any(|ability| ability == version.number());
         let newest = [Version::Tls13, Version::Tls12].into_iter().find(speaks);
         let versions = if self.plan.versions.is_empty() { newest.as_slice() } else { self.plan.versions };

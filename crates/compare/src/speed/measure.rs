@@ -2,7 +2,8 @@
 
 use reprise_lab::{Authority, KeyKind, LabError, ServerSpec};
 use reprise_model::document::{
-    CompareDocument, CompareOver, Provenance, SpeedCost, SpeedDocument, SpeedHardware, SpeedRow, SpeedSkipped, SpeedTcp,
+    CompareDocument, CompareOver, ComparedStack, Provenance, SpeedCost, SpeedDocument, SpeedHardware, SpeedRow,
+    SpeedSkipped, SpeedTcp,
 };
 
 use super::catalogue::Primitive;
@@ -11,9 +12,9 @@ use super::{floor, prediction, rules};
 use crate::bulk::without_cpu_instructions;
 use crate::case::Case;
 use crate::compare::{compare, describe};
-use crate::comparison::{Audience, ComparisonPlan, Effort, compared_stack, in_turn};
+use crate::comparison::{Audience, ComparisonPlan, Effort, in_turn};
 use crate::keys::Keys;
-use crate::message::{Failed, Request, StackInfo};
+use crate::message::{Failed, Request};
 use crate::scenario::Scenario;
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -68,7 +69,7 @@ pub fn speed(
         audience.proceeded(done as u64, plan.stacks.len() as u64);
         match info {
             Ok(info) => {
-                document.stacks.push(compared_stack(found, info));
+                document.stacks.push(info.clone());
                 run.prepare(found, info, launcher, audience);
             }
             Err(failed) => run.skipped.push(skip(&found.name, None, true, failed)),
@@ -136,7 +137,7 @@ struct Cell {
 
 impl Run<'_> {
     /// A child process for each stack, and one that leaves the CPU's instructions alone: libraries look for them once.
-    fn prepare(&mut self, found: &FoundStack, info: &StackInfo, launcher: &Launcher, audience: &mut dyn Audience) {
+    fn prepare(&mut self, found: &FoundStack, info: &ComparedStack, launcher: &Launcher, audience: &mut dyn Audience) {
         self.add_all(found, launcher, true, audience);
         let has_instructions = self.plan.primitives.iter().any(Primitive::has_instructions);
         if !self.plan.without_instructions || !has_instructions {

@@ -3,10 +3,9 @@
 use reprise_model::{Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phases};
 
 use super::{Attempt, Stage};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, MessageLog};
 use crate::exchange::Exchange;
 use crate::fault::{Detail, Fault};
-use crate::message_log::MessageLog;
 
 impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// Whether all that was wanted has come.

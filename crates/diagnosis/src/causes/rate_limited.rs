@@ -46,5 +46,5 @@ for i in 1 2 3 4; do sleep 2; curl -so /dev/null -w '%{http_code}\\n' https://HO
 /// A limit lets connections through again; a server that died does not.
 fn has_recovered(judgement: &Judgement) -> bool {
     let completes = |seen: &Observation| seen.facts().is_some();
-    judgement.observations.iter().skip_while(|seen| completes(seen)).any(|seen| completes(seen))
+    judgement.observations.iter().skip_while(|seen| completes(seen)).any(completes)
 }

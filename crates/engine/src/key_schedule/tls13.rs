@@ -18,37 +18,32 @@ use crate::secret::Secret;
 use crate::suite::Hash;
 
 /// The first stage: a PSK, or zeros where there is none.
-pub struct EarlySecret {
-    hash: Hash,
-    secret: Expander,
-}
+pub struct EarlySecret(Expander);
 
 impl EarlySecret {
     /// From the PSK of a ticket or an external one; from zeros where `psk` is `None`.
     pub fn new(hash: Hash, psk: Option<&[u8]>) -> Result<Self, Error> {
         let zeros = [0; 48];
-        let secret = Expander::extract(hash, &[], psk.unwrap_or(&zeros[..hash.output_len()]));
-        Ok(Self { hash, secret })
+        Ok(Self(Expander::extract(hash, &[], psk.unwrap_or(&zeros[..hash.output_len()]))))
     }
 
     /// The binder over `transcript`, the hash of the ClientHello up to its binders (RFC 9846 §4.3.11.2). `label` tells a
     /// ticket from an external PSK.
     pub fn binder(&self, label: BinderLabel, transcript: &[u8]) -> Result<hmac::Tag, Error> {
-        let empty = digest::digest(self.hash.digest(), &[]);
-        let binder_key = self.secret.derive(self.hash, label.as_bytes(), empty.as_ref())?;
-        Expander::new(self.hash, &binder_key).finished(self.hash, transcript)
+        let empty = digest::digest(self.0.hash.digest(), &[]);
+        let binder_key = self.0.derive(label.as_bytes(), empty.as_ref())?;
+        Expander::new(self.0.hash, &binder_key).finished(transcript)
     }
 
     /// `client_early_traffic_secret` over the ClientHello.
     pub fn client_early_traffic(&self, transcript: &[u8]) -> Result<TrafficSecret, Error> {
-        TrafficSecret::derive(self.hash, &self.secret, b"c e traffic", transcript)
+        self.0.traffic(b"c e traffic", transcript)
     }
 
     /// The next stage; `shared` is zeros under psk_ke.
     pub fn handshake(self, shared: Option<&[u8]>) -> Result<HandshakeSecret, Error> {
         let zeros = [0; 48];
-        let secret = self.secret.advance(self.hash, shared.unwrap_or(&zeros[..self.hash.output_len()]))?;
-        Ok(HandshakeSecret { hash: self.hash, secret })
+        self.0.advance(shared.unwrap_or(&zeros[..self.0.hash.output_len()])).map(HandshakeSecret)
     }
 }
 
@@ -71,56 +66,49 @@ impl BinderLabel {
 }
 
 /// The second stage: keyed with the (EC)DHE secret.
-pub struct HandshakeSecret {
-    hash: Hash,
-    secret: Expander,
-}
+pub struct HandshakeSecret(Expander);
 
 impl HandshakeSecret {
     /// `client_handshake_traffic_secret` over ClientHello…ServerHello.
     pub fn client_traffic(&self, transcript: &[u8]) -> Result<TrafficSecret, Error> {
-        TrafficSecret::derive(self.hash, &self.secret, b"c hs traffic", transcript)
+        self.0.traffic(b"c hs traffic", transcript)
     }
 
     /// `server_handshake_traffic_secret` over ClientHello…ServerHello.
     pub fn server_traffic(&self, transcript: &[u8]) -> Result<TrafficSecret, Error> {
-        TrafficSecret::derive(self.hash, &self.secret, b"s hs traffic", transcript)
+        self.0.traffic(b"s hs traffic", transcript)
     }
 
     /// The last stage.
     pub fn master(self) -> Result<MasterSecret, Error> {
         let zeros = [0; 48];
-        let secret = self.secret.advance(self.hash, &zeros[..self.hash.output_len()])?;
-        Ok(MasterSecret { hash: self.hash, secret })
+        self.0.advance(&zeros[..self.0.hash.output_len()]).map(MasterSecret)
     }
 }
 
 /// The last stage: application traffic and resumption.
-pub struct MasterSecret {
-    hash: Hash,
-    secret: Expander,
-}
+pub struct MasterSecret(Expander);
 
 impl MasterSecret {
     /// `client_application_traffic_secret_0` over ClientHello…server Finished.
     pub fn client_traffic(&self, transcript: &[u8]) -> Result<TrafficSecret, Error> {
-        TrafficSecret::derive(self.hash, &self.secret, b"c ap traffic", transcript)
+        self.0.traffic(b"c ap traffic", transcript)
     }
 
     /// `server_application_traffic_secret_0` over ClientHello…server Finished.
     pub fn server_traffic(&self, transcript: &[u8]) -> Result<TrafficSecret, Error> {
-        TrafficSecret::derive(self.hash, &self.secret, b"s ap traffic", transcript)
+        self.0.traffic(b"s ap traffic", transcript)
     }
 
     /// `exporter_master_secret` over ClientHello…server Finished.
     pub fn exporter(&self, transcript: &[u8]) -> Result<Secret, Error> {
-        self.secret.derive(self.hash, b"exp master", transcript)
+        self.0.derive(b"exp master", transcript)
     }
 
     /// `resumption_master_secret` over ClientHello…client Finished.
     pub fn resumption(self, transcript: &[u8]) -> Result<ResumptionSecret, Error> {
-        let secret = self.secret.derive(self.hash, b"res master", transcript)?;
-        Ok(ResumptionSecret { hash: self.hash, secret })
+        let secret = self.0.derive(b"res master", transcript)?;
+        Ok(ResumptionSecret { hash: self.0.hash, secret })
     }
 }
 
@@ -133,7 +121,7 @@ pub struct ResumptionSecret {
 impl ResumptionSecret {
     /// The PSK of the ticket with this nonce (RFC 9846 §4.7.1).
     pub fn psk(&self, nonce: &[u8]) -> Result<Secret, Error> {
-        Expander::new(self.hash, &self.secret).derive(self.hash, b"resumption", nonce)
+        Expander::new(self.hash, &self.secret).derive(b"resumption", nonce)
     }
 }
 
@@ -145,10 +133,6 @@ pub struct TrafficSecret {
 }
 
 impl TrafficSecret {
-    fn derive(hash: Hash, from: &Expander, label: &[u8], transcript: &[u8]) -> Result<Self, Error> {
-        Ok(Self { hash, secret: from.derive(hash, label, transcript)? })
-    }
-
     /// The record key, `key_len` bytes long, and the record IV.
     pub fn key_and_iv(&self, key_len: usize) -> Result<(Secret, [u8; 12]), Error> {
         let expander = Expander::new(self.hash, &self.secret);
@@ -159,13 +143,12 @@ impl TrafficSecret {
 
     /// The verify_data of this side's Finished over `transcript` (RFC 9846 §4.5.3).
     pub fn finished(&self, transcript: &[u8]) -> Result<hmac::Tag, Error> {
-        Expander::new(self.hash, &self.secret).finished(self.hash, transcript)
+        Expander::new(self.hash, &self.secret).finished(transcript)
     }
 
     /// The secret after a KeyUpdate (RFC 9846 §7.2).
     pub fn next(&self) -> Result<Self, Error> {
-        let secret = Expander::new(self.hash, &self.secret).expand_label(b"traffic upd", &[], self.hash.output_len())?;
-        Ok(Self { hash: self.hash, secret })
+        Expander::new(self.hash, &self.secret).traffic(b"traffic upd", &[])
     }
 
     /// The secret itself, for a key log.
@@ -178,29 +161,37 @@ impl TrafficSecret {
 const MAX_INFO: usize = 2 + 1 + 6 + 12 + 1 + 255 + 1;
 
 /// A secret as the key of an HMAC, so that expanding it once more costs no setting up of that key.
-struct Expander(hmac::Key);
+struct Expander {
+    hash: Hash,
+    key: hmac::Key,
+}
 
 impl Expander {
     fn new(hash: Hash, secret: &Secret) -> Self {
-        Self(hmac::Key::new(hash.hmac(), secret.as_ref()))
+        Self { hash, key: hmac::Key::new(hash.hmac(), secret.as_ref()) }
     }
 
     /// HKDF-Extract is one HMAC (RFC 5869 §2.2).
     fn extract(hash: Hash, salt: &[u8], input: &[u8]) -> Self {
         let secret = hmac::sign(&hmac::Key::new(hash.hmac(), salt), input);
-        Self(hmac::Key::new(hash.hmac(), secret.as_ref()))
+        Self { hash, key: hmac::Key::new(hash.hmac(), secret.as_ref()) }
     }
 
     /// HKDF-Extract(Derive-Secret(secret, "derived", ""), input).
-    fn advance(&self, hash: Hash, input: &[u8]) -> Result<Self, Error> {
-        let empty = digest::digest(hash.digest(), &[]);
-        let salt = self.derive(hash, b"derived", empty.as_ref())?;
-        Ok(Self::extract(hash, salt.as_ref(), input))
+    fn advance(&self, input: &[u8]) -> Result<Self, Error> {
+        let empty = digest::digest(self.hash.digest(), &[]);
+        let salt = self.derive(b"derived", empty.as_ref())?;
+        Ok(Self::extract(self.hash, salt.as_ref(), input))
     }
 
     /// Derive-Secret (RFC 9846 §7.1); `context` is the transcript's hash.
-    fn derive(&self, hash: Hash, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
-        self.expand_label(label, context, hash.output_len())
+    fn derive(&self, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
+        self.expand_label(label, context, self.hash.output_len())
+    }
+
+    /// One direction of one epoch.
+    fn traffic(&self, label: &[u8], transcript: &[u8]) -> Result<TrafficSecret, Error> {
+        Ok(TrafficSecret { hash: self.hash, secret: self.derive(label, transcript)? })
     }
 
     /// HKDF-Expand-Label (RFC 9846 §7.1). No secret is longer than the hash, so one block of HKDF's output holds it, whose
@@ -222,13 +213,13 @@ impl Expander {
             info.get_mut(end..end + part.len()).ok_or(FAILED)?.copy_from_slice(part);
             end += part.len();
         }
-        let block = hmac::sign(&self.0, info.get(..end).ok_or(FAILED)?);
+        let block = hmac::sign(&self.key, info.get(..end).ok_or(FAILED)?);
         Secret::new(block.as_ref().get(..length).ok_or(FAILED)?).ok_or(FAILED)
     }
 
     /// The verify_data of a Finished, and a binder (RFC 9846 §4.5.3).
-    fn finished(&self, hash: Hash, transcript: &[u8]) -> Result<hmac::Tag, Error> {
-        let key = self.expand_label(b"finished", &[], hash.output_len())?;
-        Ok(hmac::sign(&hmac::Key::new(hash.hmac(), key.as_ref()), transcript))
+    fn finished(&self, transcript: &[u8]) -> Result<hmac::Tag, Error> {
+        let key = self.derive(b"finished", &[])?;
+        Ok(hmac::sign(&hmac::Key::new(self.hash.hmac(), key.as_ref()), transcript))
     }
 }

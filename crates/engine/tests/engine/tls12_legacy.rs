@@ -71,7 +71,7 @@ fn sessions_without_extended_master_secret_resume() {
     });
     server.resume(known.master_secret);
     client.receive(NOW, &server.end()).unwrap();
-    server.hear_end(&mut client);
+    server.hear_flight(&mut client);
     let outcome = client.outcome().unwrap();
     assert_eq!(outcome.kind, Kind::Id);
     assert!(!outcome.extended_master_secret);
@@ -101,7 +101,7 @@ fn a_session_with_an_id_and_a_ticket_can_be_offered_as_either() {
         client.receive(NOW, &server.say(&hello)).unwrap();
         server.resume(known.master_secret.clone());
         client.receive(NOW, &server.end()).unwrap();
-        server.hear_end(&mut client);
+        server.hear_flight(&mut client);
         assert_eq!(client.outcome().unwrap().kind, kind);
         // Not renewed, so it stays good, and as old as it was.
         let kept = session(client.take_sessions());

@@ -8,6 +8,7 @@ use std::time::Duration;
 use reprise_model::document::LoadCpuLimit;
 
 use super::cgroup::groups_of;
+use crate::document::nanos;
 use reprise_model::CpuRestraint;
 
 /// The groups of some processes, and how often each has run out of its limit.
@@ -99,7 +100,6 @@ impl Reading {
 
     fn since(&self, before: &Self, folder: &Path) -> Option<LoadCpuLimit> {
         let Limit { time, period } = self.limit?;
-        let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         Some(LoadCpuLimit {
             group: folder.display().to_string(),
             processors: time.as_micros() as f64 / period.as_micros() as f64,

@@ -216,9 +216,7 @@ impl Taken {
         let Self { order, held, access, index, timeout, clock, interrupt, .. } = self;
         let mut access = access.open(clock, &interrupt);
         let mut before = 0;
-        while clock.now() < start && !interrupt.is_raised() {
-            std::thread::sleep(crate::socket::SLICE.min(start.since(clock.now()).into()));
-        }
+        clock.wait_until(start, &interrupt);
         let record = match &mut access {
             Access::Open(connector, plan) => {
                 let usual = connector.settings.timeout;

@@ -198,10 +198,7 @@ impl<'a> Crossing<'a> {
 
     /// Lets time pass, unless Ctrl-C comes.
     pub fn wait(&self, time: Duration) {
-        let until = self.clock.now() + Nanos::from(time);
-        while self.clock.now() < until && !self.interrupt.is_raised() {
-            std::thread::sleep(SLICE.min(until.since(self.clock.now()).into()));
-        }
+        self.clock.wait_until(self.now() + Nanos::from(time), self.interrupt);
     }
 
     /// How many connections may still be made.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use reprise_connection::Target;
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version};
 
-use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, MECHANISMS, Needs, Step};
+use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
 use super::probe_record::series;
 use super::rate_limited_connector::RateLimitedConnector;
@@ -14,6 +14,7 @@ use super::variation::Variation;
 use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, ProbeRecord, ServerClock, Why};
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::fleet::MECHANISMS;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::options::Options;
@@ -74,7 +75,7 @@ struct Examiner<'a> {
 impl<'a> Examiner<'a> {
     fn examine(&mut self) -> Result<(), EarlyEnd> {
         // The judge counts connections: none of another mechanism may stand between those of one.
-        for &asked in MECHANISMS {
+        for asked in MECHANISMS {
             for experiment in EXPERIMENTS.iter().filter(|it| is_of_the_judge(it)) {
                 self.make_if_it_shows(experiment, asked)?;
             }

@@ -3,6 +3,7 @@
 use reprise_model::{Asked, Kind, Version};
 
 use super::variation::Variation;
+use crate::fleet::MECHANISMS;
 
 /// One experiment.
 #[derive(Debug)]
@@ -79,8 +80,6 @@ pub enum Gravity {
 const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
 const TLS12_TICKET: Asked = Asked { tls: Version::Tls12, kind: Kind::Ticket };
 const TLS13_TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
-/// Every version and mechanism.
-pub(super) const MECHANISMS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET, TLS12_ID];
 const TLS12: &[Asked] = &[TLS12_TICKET, TLS12_ID];
 const TICKETS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET];
 const TLS13: &[Asked] = &[TLS13_TICKET];
@@ -215,7 +214,7 @@ impl Experiment {
     /// of this kind, and the others say what they have instead.
     const fn new(name: &'static str, varies: &'static str) -> Self {
         let (needs, gravity) = (Needs::Resumption, Gravity::Loss);
-        Self { name, varies, under: MECHANISMS, needs, gravity, steps: &[] }
+        Self { name, varies, under: &MECHANISMS, needs, gravity, steps: &[] }
     }
 
     const fn under(self, under: &'static [Asked]) -> Self {

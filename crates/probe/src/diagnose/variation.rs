@@ -5,7 +5,7 @@ use reprise_engine::{Config, HelloShape};
 use reprise_model::{Facts, PskMode, Version};
 use reprise_wire::CipherSuite;
 
-use crate::close_behavior::{CloseBehavior, CloseMethod};
+use crate::connection_plan::{CloseBehavior, CloseMethod};
 
 /// What one connection does differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

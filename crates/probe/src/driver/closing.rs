@@ -6,7 +6,7 @@ use reprise_connection::Fault;
 use reprise_model::{FaultName, Version};
 
 use super::Driver;
-use crate::close_behavior::CloseMethod;
+use crate::connection_plan::CloseMethod;
 
 /// After the response, how long a server that said it would close is waited for.
 pub(crate) const CLOSE_WAIT: Duration = Duration::from_millis(500);

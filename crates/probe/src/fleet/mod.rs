@@ -19,7 +19,7 @@ pub const ALL_PAIRS: usize = 12;
 pub const OFFERS: u32 = 3;
 const IN_DOUBT: u32 = 8;
 
-/// The mechanisms by which nodes may share, the most common first.
+/// The mechanisms by which sessions are resumed, the most common first. Under TLS 1.2 a server that is asked for a ticket gives no ID.
 pub const MECHANISMS: [Asked; 3] = [
     Asked { tls: Version::Tls13, kind: Kind::Ticket },
     Asked { tls: Version::Tls12, kind: Kind::Ticket },

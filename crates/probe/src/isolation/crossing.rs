@@ -13,6 +13,7 @@ use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, Sess
 use crate::connector::Connector;
 use crate::diagnose::{EarlyEnd, Limits};
 use crate::failed::Failed;
+use crate::fleet::MECHANISMS;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::options::Options;
@@ -28,13 +29,6 @@ const OFFERS: usize = 3;
 /// Further full handshakes of the holder once its session has entered where it is refused: one of several nodes that lets it in would
 /// be another explanation.
 const CONFIRMATIONS: usize = 6;
-
-/// The mechanisms. Under TLS 1.2 a server that is asked for a ticket gives no ID.
-const MECHANISMS: [Asked; 3] = [
-    Asked { tls: Version::Tls13, kind: Kind::Ticket },
-    Asked { tls: Version::Tls12, kind: Kind::Ticket },
-    Asked { tls: Version::Tls12, kind: Kind::Id },
-];
 
 /// Finds out what each holder may do at each target, and offers the sessions of each at the others, those first whose holder is
 /// refused there. `limits` are for each target. Never fails outright: what ended it stands beside what was seen until then.

@@ -9,14 +9,17 @@ use crate::scratch::ScratchDir;
 use crate::unprivileged::{is_root, open_to_all, user_and_group};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
-pub type Dovecot = Driven<DovecotServer>;
+pub type Dovecot = Driven<DovecotConfig>;
 
 /// What Dovecot is told.
 #[derive(Debug)]
-pub struct DovecotServer {
-    identity: Identity,
-    access: MailAccess,
-    processes: LoginProcesses,
+pub struct DovecotConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// Which protocol is served.
+    pub access: MailAccess,
+    /// Which processes take the connections before they have logged in.
+    pub processes: LoginProcesses,
 }
 
 /// Which protocol is served.
@@ -37,22 +40,7 @@ pub enum LoginProcesses {
     Shared,
 }
 
-impl Dovecot {
-    /// Starts Dovecot; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
-    /// configuration, [`ServerError::File`] if its directory cannot be written.
-    ///
-    /// [`ServerError::Spawn`]: crate::ServerError::Spawn
-    /// [`ServerError::Died`]: crate::ServerError::Died
-    /// [`ServerError::File`]: crate::ServerError::File
-    pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
-        Self::of(&DovecotServer { identity: identity.clone(), access, processes })
-    }
-}
-
-impl Driver for DovecotServer {
+impl Driver for DovecotConfig {
     type Account = StarttlsAccount;
 
     const PROGRAM: &'static str = "dovecot";

@@ -2,7 +2,7 @@
 
 use reprise_lab::Identity;
 
-use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, Ready};
 use crate::scratch::ScratchDir;
 use crate::unprivileged::{is_root, user_and_group};
 use crate::{Account, Result};
@@ -28,8 +28,6 @@ impl EximConfig {
         Self { identity, resumption: false, offers_tls: true }
     }
 }
-
-impl Configured for EximConfig {}
 
 impl Driver for EximConfig {
     type Account = Account;

@@ -34,16 +34,6 @@ impl MariaDbConfig {
 }
 
 impl MariaDb {
-    /// Makes a database and starts MariaDB; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Program`](crate::ServerError::Program) if the database cannot be made,
-    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
-    /// cannot be written.
-    pub fn start(config: &MariaDbConfig) -> Result<Self> {
-        Self::of(config)
-    }
-
     /// Where clients connect.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -53,7 +43,7 @@ impl MariaDb {
     /// The logins over TLS, each in the words of the log, once there are at least `expected` of them.
     ///
     /// # Errors
-    /// [`ServerError::File`](crate::ServerError::File) if the log cannot be read; [`ServerError::Unaccounted`](crate::ServerError::Unaccounted) if there are still fewer after `deadline`.
+    /// [`LabError::File`](reprise_lab::LabError::File) if the log cannot be read; [`ServerError::Unaccounted`](crate::ServerError::Unaccounted) if there are still fewer after `deadline`.
     pub fn logins_when(&self, expected: usize, deadline: Duration) -> Result<Vec<String>> {
         until_there_are(expected, deadline, self.server().program, || MariaDbConfig::accounts(&self.directory))
     }

@@ -13,28 +13,16 @@ use crate::unprivileged::run_as_nobody;
 
 /// A running PostgreSQL with `ssl = on`, where the user `postgres` gets in without a password. It does not say which
 /// connections were resumed.
-pub type Postgres = Driven<Database>;
+pub type Postgres = Driven<PostgresConfig>;
 
 /// What PostgreSQL is told.
 #[derive(Debug)]
-pub struct Database {
-    identity: Option<Identity>,
+pub struct PostgresConfig {
+    /// The certificate chain and key; without them it speaks no TLS.
+    pub identity: Option<Identity>,
 }
 
-impl Postgres {
-    /// Makes a database and starts PostgreSQL; it accepts connections when this returns. Without an identity it speaks no
-    /// TLS.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Program`](crate::ServerError::Program) if the database cannot be made,
-    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
-    /// cannot be written.
-    pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        Self::of(&Database { identity: identity.cloned() })
-    }
-}
-
-impl Driver for Database {
+impl Driver for PostgresConfig {
     type Account = StarttlsAccount;
 
     const PROGRAM: &'static str = "postgres";

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use reprise_lab::Identity;
 
-use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, Ready};
 use crate::scratch::ScratchDir;
 use crate::unprivileged::{run_as_nobody, user_and_group};
 use crate::{Account, Result};
@@ -46,8 +46,6 @@ impl ProFtpdConfig {
         Self { identity, session_tickets: None, session_cache: FtpSessionCache::OneEach, speaks_tls: true }
     }
 }
-
-impl Configured for ProFtpdConfig {}
 
 impl Driver for ProFtpdConfig {
     type Account = Account;

@@ -6,7 +6,7 @@ use reprise_lab::Identity;
 
 use super::StarttlsAccount;
 use crate::Result;
-use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, Ready};
 use crate::scratch::ScratchDir;
 
 /// A running Prosody that serves the host `127.0.0.1`, where nobody can log in. It does not say which connections were
@@ -31,8 +31,6 @@ impl ProsodyConfig {
         Self { identity, session_tickets: false, offers_tls: true }
     }
 }
-
-impl Configured for ProsodyConfig {}
 
 impl Driver for ProsodyConfig {
     type Account = StarttlsAccount;

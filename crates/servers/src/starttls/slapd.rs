@@ -11,27 +11,16 @@ use crate::scratch::ScratchDir;
 
 /// A running slapd without a directory, which answers questions about its root alone. It does not say which connections were
 /// resumed.
-pub type Slapd = Driven<Directory>;
+pub type Slapd = Driven<SlapdConfig>;
 
 /// What slapd is told.
 #[derive(Debug)]
-pub struct Directory {
-    identity: Option<Identity>,
+pub struct SlapdConfig {
+    /// The certificate chain and key; without them it knows no TLS.
+    pub identity: Option<Identity>,
 }
 
-impl Slapd {
-    /// Starts slapd; it accepts connections when this returns. Without an identity it knows no TLS.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died) with
-    /// the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
-    /// cannot be written.
-    pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        Self::of(&Directory { identity: identity.cloned() })
-    }
-}
-
-impl Driver for Directory {
+impl Driver for SlapdConfig {
     type Account = StarttlsAccount;
 
     const PROGRAM: &'static str = "slapd";

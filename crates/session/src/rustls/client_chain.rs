@@ -5,6 +5,7 @@
 //! chain: 0, or 1 length (3) of each: length (3) certificate · ...
 //! ```
 
+use reprise_wire::Reader;
 use rustls_pki_types::{CertificateDer, UnixTime};
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
@@ -16,8 +17,7 @@ use crate::ticket::Refused;
 /// # Errors
 /// [`Refused::Altered`] where the state is not what rustls 0.23 writes: what cannot be checked is not resumed.
 pub(super) fn chain(state: &[u8]) -> Result<Vec<CertificateDer<'_>>, Refused> {
-    let mut rest = state;
-    parse(&mut rest).ok_or(Refused::Altered)
+    parse(&mut Reader::new(state)).map_err(|_| Refused::Altered)
 }
 
 /// The earliest end of all certificates; `None` if there are none.
@@ -37,34 +37,19 @@ pub(super) fn is_over(end: UnixTime, now: UnixTime) -> bool {
     now > end
 }
 
-fn parse<'a>(rest: &mut &'a [u8]) -> Option<Vec<CertificateDer<'a>>> {
-    if number(rest, 1)? == 1 {
-        prefixed(rest, 1)?;
+fn parse<'a>(state: &mut Reader<'a>) -> Result<Vec<CertificateDer<'a>>, reprise_wire::Error> {
+    if state.u8()? == 1 {
+        state.vec8()?;
     }
-    take(rest, 4)?;
-    prefixed(rest, 1)?;
-    take(rest, 1)?;
+    state.take(4)?;
+    state.vec8()?;
+    state.take(1)?;
     let mut chain = Vec::new();
-    if number(rest, 1)? == 1 {
-        let mut list = prefixed(rest, 3)?;
+    if state.u8()? == 1 {
+        let mut list = Reader::new(state.vec24()?);
         while !list.is_empty() {
-            chain.push(CertificateDer::from(prefixed(&mut list, 3)?));
+            chain.push(CertificateDer::from(list.vec24()?));
         }
     }
-    Some(chain)
-}
-
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (taken, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some(taken)
-}
-
-fn number(rest: &mut &[u8], bytes: usize) -> Option<usize> {
-    Some(take(rest, bytes)?.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)))
-}
-
-fn prefixed<'a>(rest: &mut &'a [u8], bytes: usize) -> Option<&'a [u8]> {
-    let length = number(rest, bytes)?;
-    take(rest, length)
+    Ok(chain)
 }

@@ -8,7 +8,8 @@ use reprise_compare::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_c
 use reprise_connection::Target;
 use reprise_connection::exchange::Request;
 use reprise_lab::{
-    Authority, ClientAuth, DelayedRelay, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec,
+    Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Listener, Resumption, ServerSpec,
+    start_delayed_relay,
 };
 use reprise_probe::{Interrupt, addresses_of, first_that_answers, platform_roots};
 use tempfile::TempDir;
@@ -25,7 +26,7 @@ pub(super) struct Subject {
     /// They live as long as it does.
     _folder: TempDir,
     _server: Option<EmbeddedServer>,
-    _relay: Option<DelayedRelay>,
+    _relay: Option<Listener>,
 }
 
 /// The passphrase of keys that the lab makes.
@@ -39,7 +40,7 @@ impl Subject {
             Some(target) => Self::at(arguments, target, folder, interrupt)?,
         };
         if let Some(delay) = arguments.delay.filter(|delay| !delay.is_zero()) {
-            let relay = DelayedRelay::start(subject.peer.address, delay)?;
+            let relay = start_delayed_relay(subject.peer.address, delay)?;
             subject.peer.address = relay.address();
             subject.peer.delay = Some(delay);
             subject._relay = Some(relay);

@@ -10,7 +10,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use reprise_compare::{
     CONFORMANCE_KEYS, Check, CheckOutcome, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef,
-    compared_stack, conformance, describe,
+    conformance, describe,
 };
 use reprise_model::ServerChain;
 use reprise_model::document::{AvailableStack, BrokenStack, StacksDocument};
@@ -96,7 +96,7 @@ fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
     let (mut stacks, mut broken) = (Vec::new(), Vec::new());
     for (found, info) in describe(&all, &launcher) {
         match info {
-            Ok(info) => stacks.push(compared_stack(&found, &info)),
+            Ok(info) => stacks.push(info),
             Err(Failed { outcome, reason }) => {
                 let file = match &found.at {
                     StackRef::Plugin(file) => Some(file.display().to_string()),

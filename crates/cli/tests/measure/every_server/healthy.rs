@@ -8,8 +8,8 @@ use std::thread;
 use reprise_lab::KeyKind;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{
-    Dovecot, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Prosody, ProsodyConfig, RealServer,
-    Stunnel, missing,
+    Dovecot, DovecotConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Prosody,
+    ProsodyConfig, RealServer, Stunnel, StunnelConfig, missing,
 };
 
 use super::subjects::{self, Subject};
@@ -39,11 +39,16 @@ fn a_healthy_service_that_begins_in_the_clear_has_none_either() {
     };
     // Exim and ProFTPD give session IDs that their next process does not know: that is found, and rightly.
     if is_there(&["dovecot"]) {
-        let server = Dovecot::start(&identity, MailAccess::Imap, LoginProcesses::Shared).unwrap();
+        let server = Dovecot::start(DovecotConfig {
+            identity: identity.clone(),
+            access: MailAccess::Imap,
+            processes: LoginProcesses::Shared,
+        })
+        .unwrap();
         diagnose("Dovecot", "imap", server.address());
     }
     if is_there(&["stunnel"]) {
-        let server = Stunnel::start(&identity, &["options = -NO_TICKET"]).unwrap();
+        let server = Stunnel::start(StunnelConfig::new(identity.clone(), &["options = -NO_TICKET"]).unwrap()).unwrap();
         assert_healthy("stunnel", lab.diagnose(server.address()));
     }
     if is_there(&["prosodyctl", "prosody"]) {
@@ -60,7 +65,7 @@ fn mariadb_forgets_sessions_of_unclean_ends() {
         return;
     }
     let lab = Lab::new();
-    let server = MariaDb::start(&MariaDbConfig::new(lab.identity(KeyKind::P256))).unwrap();
+    let server = MariaDb::start(MariaDbConfig::new(lab.identity(KeyKind::P256))).unwrap();
     let call = lab.diagnose(server.address()).args(["--starttls", "mysql", "--tls", "1.2", "--rate", "500"]);
     let outcome = call.run().exits(0);
     let document: DiagnoseDocument = outcome.json();

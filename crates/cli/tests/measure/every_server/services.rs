@@ -9,8 +9,9 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{
-    Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness,
-    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
+    Dovecot, DovecotConfig, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun,
+    PartialWitness, Postgres, PostgresConfig, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd,
+    SlapdConfig, missing,
 };
 
 use super::bystander::Bystander;
@@ -199,7 +200,7 @@ fn exim<const RESUMPTION: bool>(lab: &Lab, identity: &Identity) -> Outcome {
 
 fn dovecot(lab: &Lab, identity: &Identity, processes: LoginProcesses) -> Outcome {
     let [imap, pop3] = [(MailAccess::Imap, "imap"), (MailAccess::Pop3, "pop3")].map(|(access, protocol)| {
-        let server = Dovecot::start(identity, access, processes).unwrap();
+        let server = Dovecot::start(DovecotConfig { identity: identity.clone(), access, processes }).unwrap();
         let outcome = asked(lab, server.address(), protocol, &[]);
         assert_known(&outcome.document(), &server);
         outcome
@@ -219,7 +220,7 @@ fn proftpd(lab: &Lab, identity: &Identity, session_cache: FtpSessionCache) -> Ou
 
 /// OpenLDAP on GnuTLS neither stores sessions nor asks for tickets; of an ID that it gave it knows nothing.
 fn slapd(lab: &Lab, identity: &Identity) -> Outcome {
-    let server = Slapd::start(Some(identity)).unwrap();
+    let server = Slapd::start(SlapdConfig { identity: Some(identity.clone()) }).unwrap();
     let outcome = asked(lab, server.address(), "ldap", &[]);
     assert_known(&outcome.document(), &server);
     assert_bystander_agrees(&Bystander::of_ldap(server.address()), &outcome);
@@ -228,7 +229,7 @@ fn slapd(lab: &Lab, identity: &Identity) -> Outcome {
 
 /// Before version 18 it accepts key shares of P-256 alone.
 fn postgres(lab: &Lab, identity: &Identity) -> Outcome {
-    let server = Postgres::start(Some(identity)).unwrap();
+    let server = Postgres::start(PostgresConfig { identity: Some(identity.clone()) }).unwrap();
     let outcome = asked(lab, server.address(), "postgres", &["--groups", "secp256r1"]);
     assert_known(&outcome.document(), &server);
     outcome
@@ -236,7 +237,7 @@ fn postgres(lab: &Lab, identity: &Identity) -> Outcome {
 
 /// It counts logins.
 fn mariadb(lab: &Lab, identity: &Identity) -> Outcome {
-    let server = MariaDb::start(&MariaDbConfig::new(identity.clone())).unwrap();
+    let server = MariaDb::start(MariaDbConfig::new(identity.clone())).unwrap();
     let outcome = asked(lab, server.address(), "mysql", &[]);
     let made = made(&outcome.document());
     let logins = server.logins_when(made, DEADLINE).unwrap();
@@ -288,7 +289,7 @@ fn a_database_that_knows_nobody_is_measured() {
     reprise_servers::require!("mariadbd", "my_print_defaults");
     let lab = Lab::new();
     let config = MariaDbConfig { login: None, ..MariaDbConfig::new(lab.identity(KeyKind::P256)) };
-    let server = MariaDb::start(&config).unwrap();
+    let server = MariaDb::start(config).unwrap();
     let outcome = asked(&lab, server.address(), "mysql", &[]).exits(0);
     for tls in [Version::Tls12, Version::Tls13] {
         assert_eq!(outcome.measured(tls, Kind::Ticket).n, u64::from(COUNT), "{tls}");

@@ -185,8 +185,8 @@ fn go() -> Subject {
         [false, true].map(|session_tickets| {
             let program = Arc::clone(&program);
             let start: Start = Box::new(move |identity| {
-                let config = GoConfig { session_tickets, ..GoConfig::new(identity.clone()) };
-                Box::new(Go::start(&program, config).unwrap())
+                let config = GoConfig { session_tickets, ..GoConfig::new(&program, identity.clone()) };
+                Box::new(Go::start(config).unwrap())
             });
             Setting { cache: Switch::None, tickets: session_tickets.into(), start }
         })
