@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::{Router, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use reprise_session::key_file::{Format, KeyFiles, watch};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles, watch};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
     let key = PrivateKeyDer::from_pem_file(key)?;
 
-    let files = KeyFiles::new(Format::Nginx, [ticket_key]);
+    let files = KeyFiles::new(KeyFileFormat::Nginx, [ticket_key]);
     let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
     let resumption = Resumption::builder().tickets(ring).build()?;
     let client_auth = ClientAuth::none();

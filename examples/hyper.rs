@@ -11,7 +11,7 @@ use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use reprise_session::key_file::{Format, KeyFiles, watch};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles, watch};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
     let key = PrivateKeyDer::from_pem_file(key)?;
 
-    let files = KeyFiles::new(Format::Nginx, [ticket_key]);
+    let files = KeyFiles::new(KeyFileFormat::Nginx, [ticket_key]);
     let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
     let resumption = Resumption::builder().tickets(ring).build()?;
     let client_auth = ClientAuth::none();

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use reprise_benches::{Beside, OpenSslArchives, Peer, built_over_openssl};
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec, Versions};
 use serde_json::{Value, json};
 
 /// Samples of each level, and as many of the plain client.
@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     let authority = Authority::with_key(KeyKind::P256)?;
     let server = EmbeddedServer::start(EmbeddedConfig {
         versions: Versions::Tls13,
-        resumption: Resumption::Ticket,
+        resumption: EmbeddedResumption::Ticket,
         keeps_transport: true,
         ..EmbeddedConfig::new(authority.server(&ServerSpec::new(KeyKind::P256))?)
     })?;

@@ -17,7 +17,7 @@ use reprise_compare::{
 };
 use reprise_model::document::{CompareDocument, CompareLink, CompareOver, CompareRecording, Provenance};
 use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
-use reprise_stack::{Options, Pem, Plan, SessionMode, Side, Stack, built_in};
+use reprise_stack::{ContextOptions, Pem, SessionMode, SessionPlan, Side, Stack, built_in};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::UnixTime;
 
@@ -152,9 +152,9 @@ impl Handshakes {
     }
 }
 
-fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> Options<'a> {
+fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> ContextOptions<'a> {
     let is_server = side == Side::Server;
-    Options {
+    ContextOptions {
         side,
         version: case.version,
         sessions: if case.kind == Kind::Full { SessionMode::Off } else { SessionMode::Ticket },
@@ -310,7 +310,7 @@ impl Run {
         self.forwarder.set(conditions);
         let mut plans = (0..count).map(|_| {
             let early_data = (case.kind == Kind::Early).then(|| REQUEST.to_vec());
-            Plan { session: stock.pop(), early_data }
+            SessionPlan { session: stock.pop(), early_data }
         });
         if conditions.loss > 0.0 {
             let cpu_ns =

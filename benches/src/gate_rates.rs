@@ -17,10 +17,10 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::document::{ChangeCause, MeasureDocument};
 use reprise_model::{Kind, Phase, Version};
-use reprise_results::{Condition, Earlier, Judgement, Scope, Subject, compare};
+use reprise_results::{Condition, ConditionJudgement, ConditionSubject, EarlierResult, Scope, compare};
 
 #[derive(Parser)]
 struct Arguments {
@@ -66,7 +66,7 @@ fn main() -> anyhow::Result<()> {
     ensure!(unchanged.len() >= 5, "five results of each server are the least, in {}", arguments.results.display());
     let given = arguments.fail_if;
     let texts = if given.is_empty() { CONDITIONS.map(str::to_owned).to_vec() } else { given };
-    let read = |text: &String| Condition::read(text, &Subject::Measurement);
+    let read = |text: &String| Condition::read(text, &ConditionSubject::Measurement);
     let conditions = texts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     print(&conditions, &unchanged, &slowed);
     Ok(())
@@ -81,7 +81,7 @@ fn measure(arguments: &Arguments) -> anyhow::Result<()> {
     let ca = arguments.results.join("ca.pem");
     fs::write(&ca, authority.pem())?;
     let start = |work_before_signature| {
-        let config = EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity.clone()) };
+        let config = EmbeddedConfig { resumption: EmbeddedResumption::Ticket, ..EmbeddedConfig::new(identity.clone()) };
         let mut tls = config.to_rustls()?;
         if work_before_signature > 0 {
             slow_key::slow_down(&mut tls, &identity, work_before_signature)?;
@@ -188,12 +188,12 @@ fn names(conditions: &[Condition]) -> impl Iterator<Item = String> {
 fn alarms(conditions: &[Condition], cases: &[Case<'_>]) -> (Vec<usize>, usize) {
     let mut alarms = vec![0; conditions.len() + 1];
     for (now, earlier) in cases {
-        let earlier: Vec<Earlier<'_>> = earlier.iter().map(|result| Earlier { result, file: "" }).collect();
+        let earlier: Vec<EarlierResult<'_>> = earlier.iter().map(|result| EarlierResult { result, file: "" }).collect();
         let mut now = (*now).clone();
         now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
         let verdict = now.baseline.as_ref().and_then(|it| it.verdict.as_ref());
         let by_verdict = verdict.is_some_and(|it| it.cause == ChangeCause::Tls);
-        let by_condition = conditions.iter().map(|it| matches!(it.judge(&now), Judgement::Met(_)));
+        let by_condition = conditions.iter().map(|it| matches!(it.judge(&now), ConditionJudgement::Met(_)));
         for (alarms, is_raised) in alarms.iter_mut().zip(std::iter::once(by_verdict).chain(by_condition)) {
             *alarms += usize::from(is_raised);
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
-use reprise_session::key_file::{Format, write};
+use reprise_session::key_file::{KeyFileFormat, write};
 use reprise_session::{KeyRing, Rotation, SystemRandom};
 use reprise_session_tests::client::{FULL, config, visit};
 #[cfg(feature = "valkey")]
@@ -107,7 +107,7 @@ impl World {
         let ticket_key = folder.path().join("ticket.key");
         let rotation = Rotation::new(Duration::from_secs(3600)).unwrap();
         let ring = KeyRing::generate(&rotation, UnixTime::now(), &SystemRandom).unwrap();
-        write(&ticket_key, Format::Nginx, &ring.keys().collect::<Vec<_>>()).unwrap();
+        write(&ticket_key, KeyFileFormat::Nginx, &ring.keys().collect::<Vec<_>>()).unwrap();
         Self::of(folder, vec![ticket_key.display().to_string()])
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_judge::{Answer, Budget, Examination, Request};
+use reprise_judge::{Budget, ConnectionAnswer, NextConnection, ServerExamination};
 
 use self::score::{Score, Spent, Verdict};
 use self::world::{Connected, World};
@@ -116,7 +116,7 @@ fn examine_all(arguments: &JudgeArguments) -> anyhow::Result<Score> {
 /// Examines one simulated server.
 fn examine(world: &mut World, arguments: &JudgeArguments) -> Verdict {
     let mut spent = Spent::default();
-    let mut examination = timed(&mut spent.choosing, || Examination::new(arguments.budget()));
+    let mut examination = timed(&mut spent.choosing, || ServerExamination::new(arguments.budget()));
     while let Some(request) = timed(&mut spent.choosing, || examination.next_request()) {
         let answer = world.connect(request.offer, request.variation.name(), request.after);
         if arguments.connections_too {
@@ -135,8 +135,8 @@ fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-fn tell(examination: &mut Examination, request: Request, answer: &Connected) {
+fn tell(examination: &mut ServerExamination, request: NextConnection, answer: &Connected) {
     let Connected { outcome, key, now, sessions } = answer;
-    let answer = Answer { outcome: (*outcome).into(), key: key.as_deref(), now: *now, sessions: *sessions };
+    let answer = ConnectionAnswer { outcome: (*outcome).into(), key: key.as_deref(), now: *now, sessions: *sessions };
     examination.answer(request, answer);
 }

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 
 use crate::programs::run;
 use crate::workspace::Workspace;
@@ -60,7 +60,7 @@ pub(crate) fn show(workspace: &Workspace, command: Walked) -> anyhow::Result<()>
     let authority = Authority::new()?;
     fs::write(&ca, authority.pem())?;
     let identity = authority.server(&ServerSpec::new(KeyKind::P256))?;
-    let config = EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) };
+    let config = EmbeddedConfig { resumption: EmbeddedResumption::Ticket, ..EmbeddedConfig::new(identity) };
     let server = EmbeddedServer::start(config)?;
 
     // What an earlier run left behind would count too.

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use reprise_compare::REQUEST;
 use reprise_connection::{End, EndpointEvent};
 use reprise_model::Nanos;
-use reprise_stack::{Context, Plan, Session, Sessions, StackEndpoint};
+use reprise_stack::{Context, SessionPlan, StackEndpoint, StackSession, StackSessions};
 use reprise_wire::Record;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -51,7 +51,7 @@ struct Link {
 
 impl Link {
     /// Reads what there is; `false` where the peer has ended.
-    fn read(&mut self, sessions: &mut Sessions) -> anyhow::Result<bool> {
+    fn read(&mut self, sessions: &mut StackSessions) -> anyhow::Result<bool> {
         let mut chunk = [0; 16 * 1024];
         loop {
             match self.stream.read(&mut chunk) {
@@ -122,7 +122,7 @@ impl Server {
     /// If a library or a socket fails, other than by the client's end.
     pub fn serve(&self, contexts: &[SideOptions], chosen: &Mutex<usize>) -> anyhow::Result<()> {
         let contexts: Vec<Box<dyn Context>> = contexts.iter().map(|make| make()).collect::<anyhow::Result<_>>()?;
-        let (mut links, mut sessions): (Vec<Link>, Sessions) = (Vec::new(), Vec::new());
+        let (mut links, mut sessions): (Vec<Link>, StackSessions) = (Vec::new(), Vec::new());
         while !self.is_over.load(Ordering::Relaxed) {
             wait(
                 links.iter().map(|link| (&link.stream, PollFlags::POLLIN)),
@@ -139,7 +139,7 @@ impl Server {
                 };
                 let mut link = Link::new(stream, context.endpoint());
                 let mut out = Vec::new();
-                let begun = link.endpoint.begin(&mut sessions, Plan::default(), Nanos(0), &mut out);
+                let begun = link.endpoint.begin(&mut sessions, SessionPlan::default(), Nanos(0), &mut out);
                 begun.map_err(|fault| anyhow!("{}", fault.name))?;
                 links.push(link);
             }
@@ -245,9 +245,9 @@ impl Client {
     pub fn connect(
         &self,
         context: &dyn Context,
-        plans: Vec<Plan>,
+        plans: Vec<SessionPlan>,
         gap: Duration,
-        sessions: &mut Sessions,
+        sessions: &mut StackSessions,
     ) -> anyhow::Result<Vec<Option<Connected>>> {
         self.ends().clear();
         let (mut plans, mut open, mut made) = (plans.into_iter().enumerate(), Vec::new(), Vec::new());
@@ -291,11 +291,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::connect`], or if the server gives none.
-    pub fn sessions(&self, context: &dyn Context, count: usize) -> anyhow::Result<Vec<Session>> {
+    pub fn sessions(&self, context: &dyn Context, count: usize) -> anyhow::Result<Vec<StackSession>> {
         let mut learned = Vec::new();
         while learned.len() < count {
             let mut sessions = Vec::new();
-            self.connect(context, vec![Plan::default()], Duration::ZERO, &mut sessions)?;
+            self.connect(context, vec![SessionPlan::default()], Duration::ZERO, &mut sessions)?;
             learned.push(sessions.pop().context("the server gives no session")?);
         }
         Ok(learned)
@@ -307,12 +307,12 @@ struct Dialed {
     number: usize,
     begin: Instant,
     /// Until TCP's connection is established.
-    plan: Option<Plan>,
+    plan: Option<SessionPlan>,
     link: Link,
 }
 
 impl Dialed {
-    fn new(number: usize, plan: Plan, endpoint: Box<dyn StackEndpoint>) -> anyhow::Result<Self> {
+    fn new(number: usize, plan: SessionPlan, endpoint: Box<dyn StackEndpoint>) -> anyhow::Result<Self> {
         let socket = tcp_socket()?;
         let begin = Instant::now();
         match socket.connect(&SocketAddr::from((SERVER, PORT)).into()) {
@@ -325,7 +325,7 @@ impl Dialed {
         (&self.link.stream, if self.plan.is_some() { PollFlags::POLLOUT } else { PollFlags::POLLIN })
     }
 
-    fn proceed(&mut self, sessions: &mut Sessions) -> anyhow::Result<()> {
+    fn proceed(&mut self, sessions: &mut StackSessions) -> anyhow::Result<()> {
         let Self { plan, link, .. } = self;
         if plan.is_some() {
             if link.stream.peer_addr().is_err() {

@@ -5,7 +5,7 @@ use reprise_model::Kind;
 
 use crate::document::{BoardCalibration, BoardHandshake, Figure};
 use crate::image::{BoardStack, Cpu, Image, Optimization};
-use crate::keys::Key;
+use crate::keys::BoardKey;
 
 /// The RP2040 report's board.
 pub(crate) const CLOCK_HZ: f64 = 133e6;
@@ -42,7 +42,7 @@ pub fn images() -> [Image; 4] {
 }
 
 /// The keys that it needs.
-pub const KEYS: [Key; 2] = [Key::Rsa1024, Key::P384];
+pub const KEYS: [BoardKey; 2] = [BoardKey::Rsa1024, BoardKey::P384];
 
 /// The six figures, from the full handshakes that were measured; `None` where one of them was not.
 pub fn calibrate(rows: &[BoardHandshake]) -> Option<BoardCalibration> {

@@ -16,7 +16,7 @@ use rustls_pki_types::{ServerName, UnixTime};
 use sha2::{Digest, Sha256};
 
 use crate::fault::BoardError;
-use crate::line::{Board, Count, Reaction, Report, Slot};
+use crate::line::{Board, BoardReport, Count, Reaction, Slot};
 use crate::machine::Machine;
 use crate::offers::Offers;
 
@@ -102,7 +102,7 @@ impl BoardClient {
             slot,
             seen: Observation::begun(0, NOW, Purpose::Sample, Asked { tls: Version::Tls12, kind }),
             inbox: Vec::new(),
-            report: Report::default(),
+            report: BoardReport::default(),
             heap_when_ready: None,
             is_closed: false,
         };
@@ -132,7 +132,7 @@ pub struct Completed {
     /// Bytes of heap that were in use when the handshake was done.
     pub heap_when_ready: u32,
     /// The server's last report.
-    pub report: Report,
+    pub report: BoardReport,
 }
 
 impl Completed {
@@ -150,7 +150,7 @@ pub struct BoardConnection<X: Exchange> {
     seen: Observation,
     /// What came from the board and was not looked at yet.
     inbox: Vec<u8>,
-    report: Report,
+    report: BoardReport,
     heap_when_ready: Option<u32>,
     is_closed: bool,
 }
@@ -245,7 +245,7 @@ impl<X: Exchange> BoardConnection<X> {
     }
 
     /// The server's last report.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &BoardReport {
         &self.report
     }
 

@@ -5,7 +5,7 @@ use reprise_model::document::Provenance;
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
-use crate::keys::Key;
+use crate::keys::BoardKey;
 use crate::line::{Count, ResponseMode};
 use crate::sizes::Sizes;
 
@@ -91,7 +91,7 @@ pub struct BoardHandshake {
     /// Library and version: an image may hold two.
     pub stack: String,
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// The kind that was observed.
     pub kind: Kind,
     /// What the server chose.
@@ -160,7 +160,7 @@ pub struct Requests {
     /// The image's name.
     pub image: String,
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// Which of the two servers.
     pub answer: ResponseMode,
     /// How many requests.
@@ -179,7 +179,7 @@ pub struct Requests {
 #[non_exhaustive]
 pub struct CacheCost {
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// Instructions of a full handshake with the cache compiled out.
     pub without_instructions: u64,
     /// With it compiled in and switched off.
@@ -202,7 +202,7 @@ pub struct Witness {
     /// The image's name.
     pub image: String,
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// The kind of connection.
     pub kind: Kind,
     /// Instructions by our model.
@@ -237,7 +237,7 @@ pub struct Figure {
     /// The image that stands for it.
     pub image: String,
     /// The key.
-    pub key: Key,
+    pub key: BoardKey,
     /// The group that the server chose.
     pub group: Option<String>,
     /// Cycles of a full handshake.
@@ -273,7 +273,7 @@ pub struct Esp8266 {
 #[non_exhaustive]
 pub struct Esp8266Requests {
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// The group of the key exchange.
     pub group: String,
     /// The suite.
@@ -333,7 +333,7 @@ pub struct PublishedFigure {
     /// Which: `esp8266-raw`, `rp2040-newer`, …
     pub id: String,
     /// The certificate's key, where it matters.
-    pub key: Option<Key>,
+    pub key: Option<BoardKey>,
     /// `ratio`, `s`, `ms` or `kB`.
     pub unit: String,
     /// As it was published.

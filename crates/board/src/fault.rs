@@ -96,7 +96,7 @@ fn said(fault: &reprise_connection::Fault) -> String {
 
 impl BoardError {
     /// The same, with the image and the key that it happened with.
-    pub(crate) fn on(self, image: crate::Image, key: crate::Key) -> Self {
+    pub(crate) fn on(self, image: crate::Image, key: crate::BoardKey) -> Self {
         Self::On { place: format!("{image}, {}", key.name()), fault: Box::new(self) }
     }
 }

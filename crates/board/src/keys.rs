@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The key of a server's certificate; self-signed, for [`NAME`](crate::NAME).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Key {
+pub enum BoardKey {
     /// RSA with 1024 bits, which nobody should use any more; the RP2040 report's board did.
     #[serde(rename = "rsa-1024")]
     Rsa1024,
@@ -22,7 +22,7 @@ pub enum Key {
     P384,
 }
 
-impl Key {
+impl BoardKey {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Rsa1024, Self::Rsa2048, Self::P256, Self::P384];
 

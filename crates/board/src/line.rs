@@ -68,7 +68,7 @@ pub enum ResponseMode {
 
 /// What the board says of itself and of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct BoardReport {
     /// Whether the connection is open.
     pub open: bool,
     /// Whether its handshake is done.
@@ -124,7 +124,7 @@ pub struct Reaction {
     /// The connections that it closed.
     pub closed: Vec<Slot>,
     /// Its report, of the connection that the frame was for.
-    pub report: Report,
+    pub report: BoardReport,
 }
 
 /// A server on a board.
@@ -177,7 +177,7 @@ impl<M: Machine> Board<M> {
     }
 
     /// The peaks of stack and heap begin anew.
-    pub fn mark(&mut self) -> Result<Report, BoardError> {
+    pub fn mark(&mut self) -> Result<BoardReport, BoardError> {
         self.ask(MARK, Slot(0), &[], "a mark").map(|reaction| reaction.report)
     }
 
@@ -238,7 +238,7 @@ fn start_frame(setup: &Setup) -> Vec<u8> {
     frame
 }
 
-fn parse_report(bytes: &[u8], scale: Scale) -> Option<(bool, Report)> {
+fn parse_report(bytes: &[u8], scale: Scale) -> Option<(bool, BoardReport)> {
     let bytes: &[u8; REPORT_LEN] = bytes.try_into().ok()?;
     let word = |at: usize| bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_le_bytes);
     let long = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_le_bytes);
@@ -246,7 +246,7 @@ fn parse_report(bytes: &[u8], scale: Scale) -> Option<(bool, Report)> {
         let cycles = long(at + 8)?;
         Some(Count { instructions: long(at)? * scale.instructions, cycles: scale.cycles.map(|unit| cycles * unit) })
     };
-    let report = Report {
+    let report = BoardReport {
         open: bytes[1] != 0,
         ready: bytes[1] == 2,
         resumed: bytes[2] != 0,

@@ -16,8 +16,8 @@ use crate::document::{
 };
 use crate::fault::BoardError;
 use crate::image::{BoardStack, Cpu, Image, Optimization};
-use crate::keys::Key;
-use crate::line::{Board, Report, ResponseMode, Setup, Slot};
+use crate::keys::BoardKey;
+use crate::line::{Board, BoardReport, ResponseMode, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
 use crate::offers::Offers;
 
@@ -28,18 +28,18 @@ const AES_256_GCM: [CipherSuite; 2] = [CipherSuite(0xc02c), CipherSuite(0xc030)]
 
 /// One server, and what its clients offer.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct BoardCase {
     /// The image.
     pub image: Image,
     /// In an image with two stacks: which.
     pub stack: u8,
     /// The key of the server's certificate.
-    pub key: Key,
+    pub key: BoardKey,
     /// What clients offer.
     pub offers: Offers,
 }
 
-impl Case {
+impl BoardCase {
     fn client(&self) -> BoardClient {
         BoardClient::offering(NAME, &self.offers, CLIENT_SEED)
     }
@@ -56,12 +56,12 @@ pub struct Firmware {
 
 impl Setup {
     /// The HTTP server with this key, as this image can be: with tickets, where it has them.
-    pub fn of(image: Image, key: Key) -> Self {
+    pub fn of(image: Image, key: BoardKey) -> Self {
         Self { tickets: image.tickets, ..Self::usual(key, ResponseMode::Http) }
     }
 
     /// A server with this key and eight cached sessions.
-    pub fn usual(key: Key, answer: ResponseMode) -> Self {
+    pub fn usual(key: BoardKey, answer: ResponseMode) -> Self {
         Self {
             certificates: key.certificate().to_owned(),
             key: key.private_key().to_owned(),
@@ -87,12 +87,12 @@ impl Firmware {
     }
 
     /// A full handshake and a resumed one, on the Cortex-M0+ model, in `runs` boots.
-    pub fn handshakes(&self, case: &Case, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
+    pub fn handshakes(&self, case: &BoardCase, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
         self.rows(case, runs, clock_hz).map_err(|fault| fault.on(case.image, case.key))
     }
 
-    fn rows(&self, case: &Case, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
-        let &Case { image, stack, key, .. } = case;
+    fn rows(&self, case: &BoardCase, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
+        let &BoardCase { image, stack, key, .. } = case;
         let setup = Setup { stack, ..Setup::of(image, key) };
         let library = image.stack.libraries().get(usize::from(stack)).copied().unwrap_or(image.stack);
         let mut rows: Vec<BoardHandshake> = Vec::new();
@@ -123,12 +123,12 @@ impl Firmware {
     }
 
     /// The same full and resumed connections in QEMU.
-    pub fn witness(&self, case: &Case, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+    pub fn witness(&self, case: &BoardCase, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
         self.witnesses(case, rows).map_err(|fault| fault.on(case.image, case.key))
     }
 
-    fn witnesses(&self, case: &Case, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
-        let &Case { image, key, .. } = case;
+    fn witnesses(&self, case: &BoardCase, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        let &BoardCase { image, key, .. } = case;
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::of(image, key))?;
         let client = case.client();
         let mut session = None;
@@ -151,8 +151,8 @@ impl Firmware {
     }
 
     /// `requests` requests, each on a connection of its own: new, then reusing the session of one before. In QEMU.
-    pub fn requests(&self, case: &Case, answer: ResponseMode, requests: u32) -> Result<Requests, BoardError> {
-        let &Case { image, key, .. } = case;
+    pub fn requests(&self, case: &BoardCase, answer: ResponseMode, requests: u32) -> Result<Requests, BoardError> {
+        let &BoardCase { image, key, .. } = case;
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::usual(key, answer))?;
         let sums = new_and_reused(&mut board, &case.client(), requests)?;
         let (new_instructions, reused_instructions) = (sums.new.sum(), sums.reused.sum());
@@ -161,8 +161,8 @@ impl Firmware {
     }
 
     /// What the session cache costs those who do not use it, by a full handshake.
-    pub fn cache_cost(&self, case: &Case) -> Result<CacheCost, BoardError> {
-        let &Case { image: with, key, .. } = case;
+    pub fn cache_cost(&self, case: &BoardCase) -> Result<CacheCost, BoardError> {
+        let &BoardCase { image: with, key, .. } = case;
         let without = Image { cache: false, ..with };
         let [with_sizes, without_sizes] = [self.build(with)?.sizes.total, self.build(without)?.sizes.total];
         let full = |image, sessions| -> Result<Completed, BoardError> {
@@ -206,7 +206,7 @@ impl Firmware {
 pub struct Esp8266Case {
     group: NamedGroup,
     answer: ResponseMode,
-    key: Key,
+    key: BoardKey,
 }
 
 impl Esp8266Case {
@@ -215,7 +215,7 @@ impl Esp8266Case {
         let mut all = Vec::new();
         for group in [NamedGroup::X25519, NamedGroup::SECP256R1] {
             for answer in [ResponseMode::Fixed, ResponseMode::Http] {
-                all.extend([Key::Rsa2048, Key::P256].map(|key| Self { group, answer, key }));
+                all.extend([BoardKey::Rsa2048, BoardKey::P256].map(|key| Self { group, answer, key }));
             }
         }
         all
@@ -227,7 +227,7 @@ impl Esp8266Case {
     }
 
     /// The key of the server's certificate.
-    pub fn key(self) -> Key {
+    pub fn key(self) -> BoardKey {
         self.key
     }
 }
@@ -323,7 +323,14 @@ impl PhaseInstructions {
     }
 }
 
-fn row(image: Image, library: BoardStack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> BoardHandshake {
+fn row(
+    image: Image,
+    library: BoardStack,
+    key: BoardKey,
+    completed: &Completed,
+    idle: &BoardReport,
+    clock_hz: u64,
+) -> BoardHandshake {
     let outcome = outcome_of(&completed.facts);
     let cycles = completed.handshake.cycles.map(u128::from);
     let report = &completed.report;
@@ -362,11 +369,11 @@ fn most(profile: Vec<(String, u64)>) -> Vec<FunctionInstructions> {
 
 /// The reported figures in milliseconds a request, new less reused: 100 requests took (184.680 − 6.986) s with RSA, (36.217 −
 /// 5.897) s with EC to the raw server, and (185.611 − 7.925) s with RSA to the web server.
-fn reported_saving_ms(key: Key, answer: ResponseMode) -> Option<f64> {
+fn reported_saving_ms(key: BoardKey, answer: ResponseMode) -> Option<f64> {
     match (key, answer) {
-        (Key::Rsa2048, ResponseMode::Fixed) => Some(1776.9),
-        (Key::Rsa2048, ResponseMode::Http) => Some(1776.9),
-        (Key::P256, ResponseMode::Fixed) => Some(303.2),
+        (BoardKey::Rsa2048, ResponseMode::Fixed) => Some(1776.9),
+        (BoardKey::Rsa2048, ResponseMode::Http) => Some(1776.9),
+        (BoardKey::P256, ResponseMode::Fixed) => Some(303.2),
         _ => None,
     }
 }
@@ -380,7 +387,7 @@ fn esp8266_row(case: Esp8266Case, requests: u32, counts: &[NewAndReused]) -> Esp
     Esp8266Requests {
         key,
         group: group.to_string(),
-        cipher: AES_256_GCM[usize::from(key == Key::Rsa2048)].to_string(),
+        cipher: AES_256_GCM[usize::from(key == BoardKey::Rsa2048)].to_string(),
         answer,
         requests,
         new,
@@ -395,9 +402,10 @@ fn esp8266_row(case: Esp8266Case, requests: u32, counts: &[NewAndReused]) -> Esp
 
 fn ratios(rows: &[Esp8266Requests]) -> Vec<KeyRatio> {
     let saving = |row: &Esp8266Requests| row.new.sum().saturating_sub(row.reused.sum()) as f64;
-    let of_rsa = rows.iter().filter(|row| row.key == Key::Rsa2048);
+    let of_rsa = rows.iter().filter(|row| row.key == BoardKey::Rsa2048);
     let pairs = of_rsa.filter_map(|rsa| {
-        let ec = rows.iter().find(|row| row.key == Key::P256 && (&row.group, row.answer) == (&rsa.group, rsa.answer))?;
+        let ec =
+            rows.iter().find(|row| row.key == BoardKey::P256 && (&row.group, row.answer) == (&rsa.group, rsa.answer))?;
         Some(KeyRatio { group: rsa.group.clone(), answer: rsa.answer, ratio: saving(rsa) / saving(ec) })
     });
     pairs.collect()

@@ -3,7 +3,7 @@
 use reprise_engine::EcdhKeyShare;
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use crate::keys::Key;
+use crate::keys::BoardKey;
 
 /// Cipher suites and groups, each in the order in which the client prefers them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +35,13 @@ impl Offers {
 
     /// What leaves no choice, so that every library computes the same: AES-128-GCM, and the curve of the certificate's key,
     /// or secp256r1 where that is RSA.
-    pub fn alike(key: Key) -> Self {
+    pub fn alike(key: BoardKey) -> Self {
         let [ecdsa, rsa, ..] = Self::SUITES;
         Self { suites: vec![ecdsa, rsa], groups: vec![key.curve().unwrap_or(NamedGroup::SECP256R1)] }
     }
 
     /// What is missing for a server with this key: its curve, or a suite of its kind.
-    pub fn lacks(&self, key: Key) -> Option<String> {
+    pub fn lacks(&self, key: BoardKey) -> Option<String> {
         let curve = key.curve().filter(|curve| !self.groups.contains(curve));
         // IANA's names begin with the key exchange and the kind of key.
         let kind = if key.curve().is_some() { "TLS_ECDHE_ECDSA_" } else { "TLS_ECDHE_RSA_" };
@@ -56,13 +56,13 @@ mod tests {
 
     #[test]
     fn what_is_alike_serves_its_key_and_no_other_curve() {
-        for key in Key::ALL {
+        for key in BoardKey::ALL {
             assert_eq!(Offers::common().lacks(key), None);
             assert_eq!(Offers::alike(key).lacks(key), None);
         }
-        assert_eq!(Offers::alike(Key::P256).lacks(Key::P384).as_deref(), Some("secp384r1"));
+        assert_eq!(Offers::alike(BoardKey::P256).lacks(BoardKey::P384).as_deref(), Some("secp384r1"));
         let of_rsa = Offers { suites: vec![Offers::SUITES[1]], ..Offers::common() };
-        assert_eq!(of_rsa.lacks(Key::P256).as_deref(), Some("a suite TLS_ECDHE_ECDSA_…"));
-        assert_eq!(of_rsa.lacks(Key::Rsa2048), None);
+        assert_eq!(of_rsa.lacks(BoardKey::P256).as_deref(), Some("a suite TLS_ECDHE_ECDSA_…"));
+        assert_eq!(of_rsa.lacks(BoardKey::Rsa2048), None);
     }
 }

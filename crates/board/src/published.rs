@@ -16,7 +16,7 @@ use reprise_model::Kind;
 use crate::calibration;
 use crate::document::{BoardCalibration, BoardHandshake, CacheCost, Esp8266, Esp8266Requests, PublishedFigure, RequestTime};
 use crate::image::{BoardStack, Cpu, Image, Optimization};
-use crate::keys::Key;
+use crate::keys::BoardKey;
 use crate::line::ResponseMode;
 
 /// A published figure and ours may differ by this much of it.
@@ -27,7 +27,7 @@ const LINK_MS: f64 = 6.0;
 const FITTED_MS: [f64; 2] = [1846.80, 69.86];
 
 /// What is measured of each figure that can be, of these results.
-pub struct Measured<'m> {
+pub struct MeasuredFigures<'m> {
     /// The handshakes on the Cortex-M0+.
     pub handshakes: &'m [BoardHandshake],
     /// The factor for the RP2040.
@@ -49,7 +49,7 @@ pub fn images() -> [Image; 3] {
 }
 
 /// The figures of both reports for which something was measured.
-pub fn published(measured: &Measured<'_>) -> Vec<PublishedFigure> {
+pub fn published(measured: &MeasuredFigures<'_>) -> Vec<PublishedFigure> {
     let mut figures = measured.esp8266.map(requests).unwrap_or_default();
     figures.extend(measured.cache.into_iter().flat_map(switched_off));
     figures.extend(measured.calibration.into_iter().flat_map(seconds));
@@ -59,7 +59,7 @@ pub fn published(measured: &Measured<'_>) -> Vec<PublishedFigure> {
     figures
 }
 
-fn figure(id: &str, key: Option<Key>, unit: &str, published: f64, measured: f64) -> PublishedFigure {
+fn figure(id: &str, key: Option<BoardKey>, unit: &str, published: f64, measured: f64) -> PublishedFigure {
     let error = measured / published - 1.0;
     PublishedFigure {
         id: id.to_owned(),
@@ -77,7 +77,7 @@ fn figure(id: &str, key: Option<Key>, unit: &str, published: f64, measured: f64)
 /// The ratio of a new request to a reused one, and of their phases in a browser.
 fn requests(esp8266: &Esp8266) -> Vec<PublishedFigure> {
     let of = |key, answer| esp8266.requests.iter().find(|row| (row.key, row.answer) == (key, answer));
-    let Some(fitted) = of(Key::Rsa2048, ResponseMode::Fixed) else { return Vec::new() };
+    let Some(fitted) = of(BoardKey::Rsa2048, ResponseMode::Fixed) else { return Vec::new() };
     let counts = |row: &Esp8266Requests| [row.new, row.reused].map(|it| (it.sum() as f64, (it.round_trips + 2) as f64));
     let [new, reused] = counts(fitted);
     let computing_ms = FITTED_MS[0] - FITTED_MS[1] - LINK_MS * (new.1 - reused.1);
@@ -89,9 +89,9 @@ fn requests(esp8266: &Esp8266) -> Vec<PublishedFigure> {
         network_ms,
     };
     let rows = [
-        ("esp8266-raw", Key::Rsa2048, ResponseMode::Fixed, 26.4),
-        ("esp8266-raw", Key::P256, ResponseMode::Fixed, 6.1),
-        ("esp8266-web", Key::Rsa2048, ResponseMode::Http, 23.4),
+        ("esp8266-raw", BoardKey::Rsa2048, ResponseMode::Fixed, 26.4),
+        ("esp8266-raw", BoardKey::P256, ResponseMode::Fixed, 6.1),
+        ("esp8266-web", BoardKey::Rsa2048, ResponseMode::Http, 23.4),
     ];
     let mut figures: Vec<PublishedFigure> = Vec::new();
     for (id, key, answer, published) in rows {
@@ -105,9 +105,9 @@ fn requests(esp8266: &Esp8266) -> Vec<PublishedFigure> {
         [fitted.new, fitted.reused].map(|it| it.handshake as f64 * ms_an_instruction + it.round_trips as f64 * LINK_MS);
     let wait = [fitted.new, fitted.reused].map(|it| it.request as f64 * ms_an_instruction + LINK_MS);
     for (id, published, ours) in [("esp8266-setup", [1730.0, 394.0], setup), ("esp8266-wait", [96.0, 15.0], wait)] {
-        figures.push(figure(id, Some(Key::Rsa2048), "ratio", published[0] / published[1], ours[0] / ours[1]));
+        figures.push(figure(id, Some(BoardKey::Rsa2048), "ratio", published[0] / published[1], ours[0] / ours[1]));
         for (name, at) in [("new", 0), ("reused", 1)] {
-            figures.push(figure(&format!("{id}-{name}"), Some(Key::Rsa2048), "ms", published[at], ours[at]));
+            figures.push(figure(&format!("{id}-{name}"), Some(BoardKey::Rsa2048), "ms", published[at], ours[at]));
         }
     }
     figures
@@ -117,9 +117,9 @@ fn requests(esp8266: &Esp8266) -> Vec<PublishedFigure> {
 fn switched_off(cache: &CacheCost) -> Vec<PublishedFigure> {
     let before = cache.without_instructions as f64;
     let rows = [
-        ("raw", Key::Rsa2048, [183.731719, 183.834841, 184.679486]),
-        ("raw", Key::P256, [35.997831, 36.511242, 36.216895]),
-        ("web", Key::Rsa2048, [184.723887, 187.112183, 185.611363]),
+        ("raw", BoardKey::Rsa2048, [183.731719, 183.834841, 184.679486]),
+        ("raw", BoardKey::P256, [35.997831, 36.511242, 36.216895]),
+        ("web", BoardKey::Rsa2048, [184.723887, 187.112183, 185.611363]),
     ];
     let states = [("off", 1, cache.off_instructions), ("on", 2, cache.on_instructions)];
     let figures = rows.into_iter().flat_map(|(server, key, seconds)| {
@@ -173,7 +173,7 @@ fn versions(rows: &[BoardHandshake]) -> Vec<PublishedFigure> {
 }
 
 /// What follows the handshake took less than 50 ms: it is within, if it is less.
-fn the_rest_of_a_session(measured: &Measured<'_>) -> Option<PublishedFigure> {
+fn the_rest_of_a_session(measured: &MeasuredFigures<'_>) -> Option<PublishedFigure> {
     let factor = measured.calibration?.factor;
     let image = calibration::images()[1].to_string();
     let of_image = measured.handshakes.iter().filter(|row| row.image == image);

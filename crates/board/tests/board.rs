@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use reprise_board::document::Esp8266;
-use reprise_board::published::Measured;
+use reprise_board::published::MeasuredFigures;
 use reprise_board::{
-    Board, BoardClient, BoardError, BoardStack, Case, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Offers,
-    Optimization, Qemu, Report, ResponseMode, Setup, Slot, calibration, published, side_by_side,
+    Board, BoardCase, BoardClient, BoardError, BoardKey, BoardReport, BoardStack, Completed, CortexM0, Cpu, Esp8266Case,
+    Firmware, Image, Offers, Optimization, Qemu, ResponseMode, Setup, Slot, calibration, published, side_by_side,
 };
 use reprise_connection::exchange::{Exchange, Reply, Silent};
 use reprise_model::Kind;
@@ -44,7 +44,7 @@ fn two_way() -> Image {
 }
 
 fn setup() -> Setup {
-    Setup::usual(Key::P256, ResponseMode::Http)
+    Setup::usual(BoardKey::P256, ResponseMode::Http)
 }
 
 fn connect(board: &mut Board<CortexM0>, after: Option<&Completed>) -> Completed {
@@ -97,7 +97,11 @@ fn two_versions_of_mbed_tls_work_in_one_image() {
         let full = connect(&mut board, None);
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
         let rows = firmware
-            .handshakes(&Case { stack, ..case(usual(BoardStack::Both), Key::P256, Offers::common()) }, 1, 133_000_000)
+            .handshakes(
+                &BoardCase { stack, ..case(usual(BoardStack::Both), BoardKey::P256, Offers::common()) },
+                1,
+                133_000_000,
+            )
             .unwrap();
         let title = ["Mbed TLS 2.28.10", "Mbed TLS 3.6.5"][usize::from(stack)];
         assert!(rows.len() == 2 && rows.iter().all(|row| row.stack == title), "{rows:?}");
@@ -233,7 +237,7 @@ fn attacks_leave_the_other_client_served_and_memory_free() {
     for stack in STACKS {
         let limits = Setup { handshake_ms: 5_000, idle_ms: 5_000, lifetime: 3_600, ..setup() };
         let mut board = firmware.boot(usual(stack), &limits).unwrap();
-        let heap = |report: Report| report.heap;
+        let heap = |report: BoardReport| report.heap;
         let hello = BoardClient::common(3).begin(&mut board, SECOND, None, Silent).unwrap().take_outgoing();
         board.close(SECOND).unwrap();
         let attacks: [&[u8]; 6] = [
@@ -312,8 +316,8 @@ fn one_buffer_for_both_directions_saves_its_size() {
     assert!(one.stack < 6_000 && one.stack.abs_diff(two.stack) < 100, "{} and {}", one.stack, two.stack);
 }
 
-fn case(image: Image, key: Key, offers: Offers) -> Case {
-    Case { image, stack: 0, key, offers }
+fn case(image: Image, key: BoardKey, offers: Offers) -> BoardCase {
+    BoardCase { image, stack: 0, key, offers }
 }
 
 #[test]
@@ -321,14 +325,14 @@ fn stacks_choose_alike_only_where_clients_leave_no_choice() {
     let Some(firmware) = firmware() else { return };
     let chosen = |offers: fn() -> Offers| {
         let of = |stack| {
-            let rows = firmware.handshakes(&case(usual(stack), Key::Rsa1024, offers()), 1, 133_000_000).unwrap();
+            let rows = firmware.handshakes(&case(usual(stack), BoardKey::Rsa1024, offers()), 1, 133_000_000).unwrap();
             (rows[0].cipher.clone(), rows[0].group.clone().unwrap())
         };
         STACKS.map(of).into_iter().collect::<BTreeSet<_>>()
     };
     assert!(chosen(Offers::common).len() > 1);
     let alike = ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256".to_owned(), "secp256r1".to_owned());
-    assert_eq!(chosen(|| Offers::alike(Key::Rsa1024)), BTreeSet::from([alike]));
+    assert_eq!(chosen(|| Offers::alike(BoardKey::Rsa1024)), BTreeSet::from([alike]));
 }
 
 #[test]
@@ -336,7 +340,7 @@ fn smaller_images_resume_with_smaller_buffers_or_by_p256_m() {
     let Some(firmware) = firmware() else { return };
     for image in Image::smaller() {
         firmware.build(image).unwrap();
-        let rows = firmware.handshakes(&case(image, Key::P256, Offers::alike(Key::P256)), 1, 133_000_000).unwrap();
+        let rows = firmware.handshakes(&case(image, BoardKey::P256, Offers::alike(BoardKey::P256)), 1, 133_000_000).unwrap();
         let kinds: Vec<Kind> = rows.iter().map(|row| row.kind).collect();
         assert_eq!(kinds, [Kind::Full, Kind::Id], "{image}");
         let memory = rows[0].memory;
@@ -369,7 +373,7 @@ fn a_cache_that_is_off_costs_accept_a_few_instructions() {
 #[test]
 fn resuming_saves_a_hundredfold_with_rsa_2048() {
     let Some(firmware) = firmware() else { return };
-    for (key, least) in [(Key::Rsa2048, 100), (Key::P256, 12)] {
+    for (key, least) in [(BoardKey::Rsa2048, 100), (BoardKey::P256, 12)] {
         let rows = firmware.handshakes(&case(usual(BoardStack::BearSsl), key, Offers::common()), 3, 133_000_000).unwrap();
         assert!(rows.iter().all(|row| row.runs == 3 && row.identical), "{rows:?}");
         let [full, resumed] = [0, 1].map(|at: usize| rows[at].handshake.instructions);
@@ -391,7 +395,7 @@ fn the_esp8266_saves_as_much_more_with_rsa_as_reported() {
     }
     // New against reused: one row is what the model was fitted on, two are predicted.
     let figures =
-        published::published(&Measured { handshakes: &[], calibration: None, cache: None, esp8266: Some(&measured) });
+        published::published(&MeasuredFigures { handshakes: &[], calibration: None, cache: None, esp8266: Some(&measured) });
     let sums: Vec<_> = figures.iter().filter(|it| !it.times.is_empty()).collect();
     assert_eq!(sums.iter().map(|it| it.fitted).collect::<Vec<_>>(), [true, false, false]);
     assert!(sums[0].error.abs() < 0.01 && sums.iter().all(|it| it.within), "{sums:?}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reprise_board::{BoardStack, Cpu, Firmware, Image, Key, Optimization, ResponseMode, Setup, bridge};
+use reprise_board::{BoardKey, BoardStack, Cpu, Firmware, Image, Optimization, ResponseMode, Setup, bridge};
 use reprise_servers::missing;
 
 /// Runs `client` against a board with BearSSL and a P-256 key, unless something is not installed. Returns how many sessions
@@ -22,7 +22,7 @@ fn with_board(client: impl FnOnce(SocketAddr)) -> Option<u32> {
     let firmware = Firmware { folder: root.join("firmware"), output: root.join("target/firmware") };
     let image = Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size);
     firmware.build(image).unwrap();
-    let mut board = firmware.boot(image, &Setup::usual(Key::P256, ResponseMode::Http)).unwrap();
+    let mut board = firmware.boot(image, &Setup::usual(BoardKey::P256, ResponseMode::Http)).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let done = AtomicBool::new(false);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use reprise_board::{
-    Board, BoardError, BoardStack, CortexM0, Cpu, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu,
+    Board, BoardError, BoardKey, BoardStack, CortexM0, Cpu, Firmware, Image, Machine, MachineFault, Optimization, Qemu,
     ResponseMode, Setup, Slot,
 };
 use reprise_servers::require;
@@ -137,6 +137,6 @@ fn a_server_that_never_ends_is_an_error() {
 
 /// What a connection to a server that is stuck in this way comes to.
 fn stuck<M: Machine>(machine: M, way: &str) -> BoardError {
-    let setup = Setup { key: way.to_owned(), ..Setup::usual(Key::P256, ResponseMode::Fixed) };
+    let setup = Setup { key: way.to_owned(), ..Setup::usual(BoardKey::P256, ResponseMode::Fixed) };
     Board::start(machine, &setup).unwrap().open(Slot(0)).unwrap_err()
 }

@@ -14,7 +14,7 @@ use reprise_connection::Target;
 use reprise_connection::exchange::{HTTP2_ALPN, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::ClientIdentity;
-use reprise_probe::{AddressFamily, Alpn, Certificates, CredentialError, Options, ServerName};
+use reprise_probe::{AddressFamily, Alpn, CertificateTrust, CredentialError, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
@@ -184,10 +184,10 @@ impl ConnectionArgs {
         let certificates = match (self.insecure, &self.ca, authority) {
             (true, ..) => {
                 notice("--insecure: the server's certificate is not verified");
-                Certificates::Insecure
+                CertificateTrust::Insecure
             }
-            (_, None, Some(root)) => Certificates::Roots(vec![root]),
-            (_, ca, _) => Certificates::Roots(trusted_roots(ca.as_deref())?),
+            (_, None, Some(root)) => CertificateTrust::Roots(vec![root]),
+            (_, ca, _) => CertificateTrust::Roots(trusted_roots(ca.as_deref())?),
         };
         let (resolve, family) = (self.address()?, self.family()?);
         let identity = self.certificate_files()?.map(read_identity).transpose()?;

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use clap::Args;
 use reprise_model::document::{ConditionOutcome, ConditionRecord};
-use reprise_results::{Condition, Judged, Plan};
+use reprise_results::{Condition, Judged, PlannedFigures};
 
 /// The flag that names conditions.
 #[derive(Args, Clone)]
@@ -20,7 +20,7 @@ pub(crate) struct Gate(Vec<Condition>);
 
 impl Gate {
     /// Reads the conditions; refuses those that the planned document cannot answer.
-    pub(crate) fn open(arguments: &ConditionArgs, plan: &dyn Plan) -> anyhow::Result<Self> {
+    pub(crate) fn open(arguments: &ConditionArgs, plan: &dyn PlannedFigures) -> anyhow::Result<Self> {
         let read = |text: &String| Condition::read(text, plan).map_err(|error| anyhow!("--fail-if: {error}"));
         Ok(Self(arguments.fail_if.iter().map(read).collect::<anyhow::Result<_>>()?))
     }

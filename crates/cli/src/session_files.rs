@@ -12,7 +12,7 @@ use reprise_connection::Target;
 use reprise_engine::Session;
 use reprise_model::{Kind, Version};
 use reprise_probe::saved::{Destination, SealingKey, SessionFile, Unused, load, server};
-use reprise_probe::{Alpn, Certificates, Options};
+use reprise_probe::{Alpn, CertificateTrust, Options};
 use reprise_report::Document;
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
@@ -112,7 +112,7 @@ fn fresh(path: &Path, file: &SessionFile, target: &Target, options: &Options) ->
     if file.server != asked {
         bail!("the sessions in {shown} belong to {} and are not offered to {asked}", file.server);
     }
-    if !file.verified && matches!(options.certificates, Certificates::Roots(_)) {
+    if !file.verified && matches!(options.certificates, CertificateTrust::Roots(_)) {
         bail!(
             "the sessions in {shown} were made with --insecure: the certificate was not verified, and a resumption \
                 inherits that. Create new sessions, or add --insecure"

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reprise_harness::{Lab, Reprise};
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use serde_json::Value;
 
 #[track_caller]
@@ -50,7 +50,7 @@ fn an_unknown_cause_is_a_usage_error_that_names_its_like() {
 
 /// A diagnosis of two targets: one that does not resume, and one that was not reached.
 fn saved(lab: &Lab) -> (PathBuf, String) {
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let call = lab.diagnose(server.address()).arg("127.0.0.1:1").args(["--tls", "1.3", "--rate", "1000"]);
     (lab.file("diagnosis.json", call.run().exits(1).json.unwrap()), server.address().to_string())
 }

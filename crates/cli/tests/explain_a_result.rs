@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use reprise_harness::{Lab, Reprise};
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::document::{ExplainDocument, ExplainPath, ExplainSide, LoadDocument};
 use reprise_model::{Kind, Operation, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
@@ -16,7 +16,7 @@ const NO_PLUGINS: [&str; 2] = ["--plugins", "no-plugins-are-here"];
 
 /// A result of `measure` of the lab's server, RSA or not as it comes.
 fn measured(lab: &Lab) -> PathBuf {
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let outcome = lab.measure(server.address()).count(6).run().exits(0);
     lab.file("measure.json", outcome.json.unwrap())
 }
@@ -131,7 +131,7 @@ fn a_change_is_predicted_with_an_interval() {
 #[test]
 fn a_trace_has_its_path_too_and_every_format_shows_it() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let file = lab.path("trace.json");
     lab.trace(server.address()).args(["--json", file.to_str().unwrap()]).run().exits(0);
     let document = explained(&file, &[]);

@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 use k8s_openapi::api::batch::v1::CronJob;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_servers::{HaProxy, HaProxyConfig, RealServer, require};
-use reprise_session::key_file::{Format, KeyFiles};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles};
 use reprise_session::{KeyName, KeyRing};
 use rustls_pki_types::UnixTime;
 use serde_json::Value;
@@ -47,7 +47,7 @@ fn fails(arguments: &[&str], code: i32, words: &str) {
     assert!(output.status.code() == Some(code) && said.contains(words), "{arguments:?}: {} {said}", output.status);
 }
 
-fn read(format: Format, path: &Path) -> KeyRing {
+fn read(format: KeyFileFormat, path: &Path) -> KeyRing {
     KeyFiles::new(format, [path]).read().unwrap()
 }
 
@@ -71,22 +71,22 @@ fn a_mixed_fleet_rotates_together() {
     let copies = ["--also", &haproxy, "--also", &nginx, "--also", &apache];
     done(&[&["new", &own, "--period", "12h", "--key-bytes", "48"], &copies[..]].concat(), None, b"");
     let begun = UnixTime::now().as_secs();
-    let mut seen = names(&read(Format::Reprise, &path("own")));
+    let mut seen = names(&read(KeyFileFormat::Reprise, &path("own")));
     let mut rotations = 0;
     for hour in (0..10 * 24).step_by(3) {
         let now = begun + hour * HOUR;
         done(&[&["rotate", &own], &copies[..]].concat(), Some(now), b"");
-        let ring = read(Format::Reprise, &path("own"));
+        let ring = read(KeyFileFormat::Reprise, &path("own"));
         let encrypts = ring.encryption_key(at(now)).unwrap().name();
         assert!(seen.contains(&encrypts), "it was everywhere before: {hour}");
-        for (format, name) in [(Format::Haproxy, "haproxy"), (Format::Nginx, "nginx")] {
+        for (format, name) in [(KeyFileFormat::Haproxy, "haproxy"), (KeyFileFormat::Nginx, "nginx")] {
             assert_eq!(names(&read(format, &path(name))), names(&ring), "{name} {hour}");
         }
         // What encrypts by its place encrypts by its time: the first for nginx, the only one for Apache, the last but one.
         for file in ["nginx/1-current.key", "apache"] {
             assert_eq!(fs::read(path(file)).unwrap()[..16], encrypts.0, "{file} {hour}");
         }
-        assert_eq!(read(Format::Haproxy, &path("haproxy")).keys().nth(1).unwrap().name(), encrypts, "{hour}");
+        assert_eq!(read(KeyFileFormat::Haproxy, &path("haproxy")).keys().nth(1).unwrap().name(), encrypts, "{hour}");
         rotations += usize::from(names(&ring) != seen);
         seen = names(&ring);
     }
@@ -128,8 +128,8 @@ fn a_running_haproxy_and_the_file_of_envoy_follow() {
         let lines = fs::read_to_string(path("haproxy")).unwrap();
         assert_eq!(held.iter().map(|(_, key)| *key).collect::<Vec<_>>(), lines.lines().collect::<Vec<_>>(), "{hour}");
         assert_eq!(s_client("-sess_in").contains("Reused"), resumes, "{hour}");
-        let ring = read(Format::Envoy, &path("sds.yaml"));
-        assert_eq!(names(&ring), names(&read(Format::Reprise, &path("own"))), "{hour}");
+        let ring = read(KeyFileFormat::Envoy, &path("sds.yaml"));
+        assert_eq!(names(&ring), names(&read(KeyFileFormat::Reprise, &path("own"))), "{hour}");
         // As Envoy sees it: the first one encrypts.
         let sds: Value = serde_saphyr::from_str(&fs::read_to_string(path("sds.yaml")).unwrap()).unwrap();
         let keys = sds["resources"][0]["session_ticket_keys"]["keys"].as_array().unwrap();
@@ -159,7 +159,7 @@ fn show_lists_periods_and_no_key() {
     let page = String::from_utf8(done(&["show", &place], None, b"")).unwrap();
     let uses: Vec<_> = page.lines().map(|line| line.split_whitespace().nth(3).unwrap()).collect();
     assert_eq!(uses, ["decrypts", "encrypts", "next"], "{page}");
-    for key in read(Format::Haproxy, &path).keys() {
+    for key in read(KeyFileFormat::Haproxy, &path).keys() {
         assert!(page.contains(&format!("{:?}", key.name())));
         let hex: String = key.material().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         assert!(!page.contains(&hex));
@@ -198,9 +198,9 @@ fn keys_that_another_program_made_are_taken_over() {
     let place = format!("haproxy:{}", path.display());
     fails(&["rotate", &place], 2, "--period");
     let now = UnixTime::now().as_secs();
-    let before = read(Format::Haproxy, &path).encryption_key(at(now)).unwrap().name();
+    let before = read(KeyFileFormat::Haproxy, &path).encryption_key(at(now)).unwrap().name();
     done(&["rotate", &place, "--period", "1h"], Some(now), b"");
-    let ring = read(Format::Haproxy, &path);
+    let ring = read(KeyFileFormat::Haproxy, &path);
     assert_eq!(ring.keys().nth(1).unwrap().name(), before, "it goes on for a period");
     assert_eq!(ring.encryption_key(at(now)).unwrap().name(), before);
     assert_ne!(ring.encryption_key(at(now + HOUR)).unwrap().name(), before);
@@ -215,7 +215,7 @@ fn line(seed: u8) -> String {
 #[test]
 fn keys_survive_rotations_that_are_killed() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, format) in [("haproxy", Format::Haproxy), ("nginx", Format::Nginx)] {
+    for (name, format) in [("haproxy", KeyFileFormat::Haproxy), ("nginx", KeyFileFormat::Nginx)] {
         let path = folder.path().join(name);
         let place = format!("{name}:{}", path.display());
         done(&["new", &place], None, b"");
@@ -296,5 +296,5 @@ fn mount(stored: &Path, folder: &Path) -> KeyRing {
         fs::write(mounted.join(&name), content.0).unwrap();
         fs::set_permissions(mounted.join(&name), fs::Permissions::from_mode(0o440)).unwrap();
     }
-    read(Format::Nginx, &mounted)
+    read(KeyFileFormat::Nginx, &mounted)
 }

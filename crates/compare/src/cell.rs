@@ -1,7 +1,7 @@
 //! A case that is made ready, and what its connections are made over.
 
 use reprise_model::{KeyPairs, Kind, Nanos, PskMode, ServerChain, Version};
-use reprise_stack::{Account, Context, ExternalPsk, KeptBy, Options, Pem, Session, SessionMode, Side, Stack};
+use reprise_stack::{Context, ContextOptions, KeptBy, Pem, SessionMode, Side, Stack, StackAccount, StackPsk, StackSession};
 use reprise_wire::CipherSuite;
 use rustls_pki_types::UnixTime;
 
@@ -16,10 +16,10 @@ use crate::witness::WireFacts;
 /// What connections are made over, one after the other.
 pub(crate) trait Transport {
     /// Makes one and ends it; what the client learned is then in [`Transport::take_session`].
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed>;
+    fn connect(&mut self, session: Option<StackSession>, says: Says) -> Result<Connected, Failed>;
 
     /// The newest session that the client has learned.
-    fn take_session(&mut self) -> Option<Session>;
+    fn take_session(&mut self) -> Option<StackSession>;
 
     /// How time was taken.
     fn clock(&self) -> CpuClock;
@@ -30,7 +30,7 @@ pub(crate) struct Cell<T = Pair> {
     pub(crate) case: Case,
     pub(crate) transport: T,
     pub(crate) contexts: Vec<Box<dyn Context>>,
-    pub(crate) session: Option<Session>,
+    pub(crate) session: Option<StackSession>,
     /// What the server's key share ended in on the wire, where it matters whether it comes again.
     pub(crate) shares: Shares,
 }
@@ -116,7 +116,7 @@ impl<T: Transport> Cell<T> {
             self.check(&first, false)?;
         }
         let session = if is_resumed { self.session.take() } else { None };
-        let again = session.as_ref().and_then(Session::again);
+        let again = session.as_ref().and_then(StackSession::again);
         let connected = self.make(session)?;
         // TLS 1.2 gives a new session only where it renews the ticket.
         self.session = self.session.take().or(again.filter(|_| self.case.version == Version::Tls12));
@@ -124,7 +124,7 @@ impl<T: Transport> Cell<T> {
         Ok(connected)
     }
 
-    fn make(&mut self, session: Option<Session>) -> Result<Connected, Failed> {
+    fn make(&mut self, session: Option<StackSession>) -> Result<Connected, Failed> {
         let connected = self.transport.connect(session, Says::of(self.case))?;
         self.session = self.transport.take_session();
         Ok(connected)
@@ -164,7 +164,7 @@ impl<T: Transport> Cell<T> {
 }
 
 /// Holds what was asked for against the wire, and what the libraries say against it as well.
-pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2], resumes: bool) -> Result<(), Failed> {
+pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<StackAccount>; 2], resumes: bool) -> Result<(), Failed> {
     let other = |what: &str, seen: String, asked: String| {
         Err(Failed::because(format!("{what} {seen} was negotiated where only {asked} was allowed")))
     };
@@ -286,14 +286,14 @@ pub(crate) fn side_context(
 /// One record, as most servers allow.
 const MAX_EARLY_DATA: u32 = 1 << 14;
 
-fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> Options<'a> {
-    let psk = (case.kind == Kind::Psk).then_some(ExternalPsk { identity: PSK_IDENTITY, key: &certificates.psk });
+fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> ContextOptions<'a> {
+    let psk = (case.kind == Kind::Psk).then_some(StackPsk { identity: PSK_IDENTITY, key: &certificates.psk });
     let identity = match side {
         _ if psk.is_some() => None,
         Side::Server => Some(Pem { chain: &certificates.server_chain, key: &certificates.server_key }),
         Side::Client => case.mutual.then_some(Pem { chain: &certificates.client_chain, key: &certificates.client_key }),
     };
-    Options {
+    ContextOptions {
         side,
         version: case.version,
         sessions: match case.kind {

@@ -2,7 +2,7 @@
 
 use reprise_lab::KeyKind;
 use reprise_model::{Kind, ServerChain, Version};
-use reprise_stack::{Session, Stack, built_in};
+use reprise_stack::{Stack, StackSession, built_in};
 use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
 
@@ -271,7 +271,7 @@ impl Resumption {
 }
 
 /// The session that a full handshake leaves.
-fn with_session(cell: &mut Cell) -> Result<Session, Failed> {
+fn with_session(cell: &mut Cell) -> Result<StackSession, Failed> {
     cell.transport.connect(None, Says::Request)?;
     let none = || Failed::because("a full handshake leaves the client no session to resume");
     cell.transport.take_session().ok_or_else(none)

@@ -43,7 +43,7 @@ impl Certificates {
 /// Why there is no certificate with a key.
 #[derive(Debug, Error)]
 #[error("no certificate with the key {key}: {source}")]
-pub struct KeyError {
+pub struct CertificateKeyError {
     /// The key.
     pub key: Key,
     /// Why.
@@ -58,11 +58,11 @@ impl Keys {
     ///
     /// # Errors
     /// Where the lab cannot make one.
-    pub fn make(keys: impl IntoIterator<Item = (Key, ServerChain)>) -> Result<Self, KeyError> {
+    pub fn make(keys: impl IntoIterator<Item = (Key, ServerChain)>) -> Result<Self, CertificateKeyError> {
         let mut made = BTreeMap::new();
         for (key, chain) in keys {
             if let std::collections::btree_map::Entry::Vacant(place) = made.entry((key, chain)) {
-                place.insert(make(key, chain).map_err(|source| KeyError { key, source })?);
+                place.insert(make(key, chain).map_err(|source| CertificateKeyError { key, source })?);
             }
         }
         Ok(Self(made))

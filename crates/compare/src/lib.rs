@@ -56,7 +56,7 @@ pub use compare::{compare, describe};
 pub use comparison::{Audience, ComparisonPlan, Effort};
 pub use conformance::{Check, CheckOutcome, KEYS as CONFORMANCE_KEYS, conformance};
 pub use critical_path::{Change, ExplainError, ExplainPlan, Measured, explain};
-pub use keys::{Certificates, KeyError, Keys};
+pub use keys::{CertificateKeyError, Certificates, Keys};
 pub use layers::{IdentityFiles, Layers, Material, MaterialError, RemoteServer, ResumedBy, layers, pem_of_certificates};
 pub use libraries::{LIBRARIES, Library, LibrarySource};
 pub use link::{LinkPlan, Replayed, losses, replay};

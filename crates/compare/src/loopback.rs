@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use reprise_connection::End as Ended;
 use reprise_model::Nanos;
-use reprise_stack::{Account, Context, Session};
+use reprise_stack::{Context, StackAccount, StackSession};
 use reprise_wire::Record;
 use socket2::SockRef;
 
@@ -82,7 +82,7 @@ impl End {
     fn handshake(
         &mut self,
         stream: &mut TcpStream,
-        session: Option<Session>,
+        session: Option<StackSession>,
         says: Says,
         is_client: bool,
     ) -> Result<Option<Marks>, Failed> {
@@ -152,7 +152,7 @@ impl End {
     }
 
     /// What the library says of the connection; then the end of it, whose time is the side's too: all that it took.
-    fn finish(&mut self, made: Result<Option<Marks>, Failed>) -> Result<Option<(Marks, Account, Nanos)>, Failed> {
+    fn finish(&mut self, made: Result<Option<Marks>, Failed>) -> Result<Option<(Marks, StackAccount, Nanos)>, Failed> {
         let account = self.party.account();
         let how = if matches!(made, Ok(Some(_))) { Ended::Completed } else { Ended::Failed };
         self.party.end(self.clock, how);
@@ -199,7 +199,7 @@ pub(crate) struct Dialer {
 }
 
 impl Transport for Dialer {
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
+    fn connect(&mut self, session: Option<StackSession>, says: Says) -> Result<Connected, Failed> {
         let Self { end, port, made } = self;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
         let stream = TcpStream::connect_timeout(&address, end.patience).map_err(end.socket_failed());
@@ -222,7 +222,7 @@ impl Transport for Dialer {
         })
     }
 
-    fn take_session(&mut self) -> Option<Session> {
+    fn take_session(&mut self) -> Option<StackSession> {
         self.end.party.take_session()
     }
 

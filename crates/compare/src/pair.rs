@@ -10,7 +10,7 @@
 use reprise_connection::{Detail, End, EndpointEvent, Fault};
 use reprise_model::document::{BulkSender, CompareTurn};
 use reprise_model::{FaultName, Kind, Nanos};
-use reprise_stack::{Account, Plan, Session, Sessions, Side, StackEndpoint};
+use reprise_stack::{SessionPlan, Side, StackAccount, StackEndpoint, StackSession, StackSessions};
 use reprise_wire::{HEADER_LEN, Record};
 
 use crate::bulk::{Bulk, LARGEST_RECORD};
@@ -38,7 +38,7 @@ pub(crate) struct Party {
     /// As errors call it.
     pub(crate) name: &'static str,
     pub(crate) endpoint: Box<dyn StackEndpoint>,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: StackSessions,
     /// Records on their way to the peer, which whoever moves them takes away.
     pub(crate) sent: Vec<u8>,
     /// Application data, until somebody takes it away.
@@ -72,9 +72,9 @@ impl Says {
     }
 
     /// Early data only goes with a session.
-    pub(crate) fn plan(self, session: Option<Session>) -> Plan {
+    pub(crate) fn plan(self, session: Option<StackSession>) -> SessionPlan {
         let early_data = (self == Self::Early && session.is_some()).then(|| REQUEST.to_vec());
-        Plan { session, early_data }
+        SessionPlan { session, early_data }
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Connected {
     /// What the wire says; `None` where nobody reads along.
     pub(crate) observed: Option<WireFacts>,
     /// What the client's library says, and the server's.
-    pub(crate) accounts: [Option<Account>; 2],
+    pub(crate) accounts: [Option<StackAccount>; 2],
     /// How many intervals of the clock the CPU time is made of.
     pub(crate) turns: u64,
     /// Bytes that the client sent.
@@ -127,11 +127,11 @@ pub(crate) fn words(fault: &Fault) -> String {
 }
 
 impl Transport for Pair {
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
+    fn connect(&mut self, session: Option<StackSession>, says: Says) -> Result<Connected, Failed> {
         self.connect_and(session, says, |_| Ok(()))
     }
 
-    fn take_session(&mut self) -> Option<Session> {
+    fn take_session(&mut self) -> Option<StackSession> {
         self.client.take_session()
     }
 
@@ -149,7 +149,7 @@ impl Pair {
     /// As [`Transport::connect`], with something to be done between the handshake and the end; its time is not counted.
     pub(crate) fn connect_and(
         &mut self,
-        session: Option<Session>,
+        session: Option<StackSession>,
         says: Says,
         between: impl FnOnce(&mut Self) -> Result<(), Failed>,
     ) -> Result<Connected, Failed> {
@@ -165,14 +165,14 @@ impl Pair {
     }
 
     /// The client's first flight, with early data, to the server twice: whether it accepts it each time.
-    pub(crate) fn replay(&mut self, session: Session) -> Result<[bool; 2], Failed> {
-        let plan = Plan { session: Some(session), early_data: Some(REQUEST.to_vec()) };
+    pub(crate) fn replay(&mut self, session: StackSession) -> Result<[bool; 2], Failed> {
+        let plan = SessionPlan { session: Some(session), early_data: Some(REQUEST.to_vec()) };
         self.client.begin(self.clock, plan)?;
         let flight = std::mem::take(&mut self.client.sent);
         self.client.end(self.clock, End::Failed);
         let mut accepted = [false; 2];
         for is_accepted in &mut accepted {
-            self.server.begin(self.clock, Plan::default())?;
+            self.server.begin(self.clock, SessionPlan::default())?;
             self.server.receive(self.clock, &mut flight.clone())?;
             *is_accepted = self.server.endpoint.early_data() == REQUEST;
             self.server.end(self.clock, End::Failed);
@@ -251,7 +251,7 @@ impl Pair {
         if self.client.is_closed { Ok(()) } else { Err(not_received(&self.server)) }
     }
 
-    fn handshake(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
+    fn handshake(&mut self, session: Option<StackSession>, says: Says) -> Result<Connected, Failed> {
         let mut witness = Witness::default();
         let exchanged = self.exchange_flights(session, says, &mut witness);
         let (sent, received, server_flight) = match exchanged {
@@ -281,14 +281,14 @@ impl Pair {
     /// Until both are complete and nothing is under way: the bytes that each has sent, and those of the server's first flight.
     fn exchange_flights(
         &mut self,
-        session: Option<Session>,
+        session: Option<StackSession>,
         says: Says,
         witness: &mut Witness,
     ) -> Result<(u64, u64, Option<u64>), Failed> {
         let (mut sent, mut received, mut server_flight) = (0, 0, None);
         let mut is_unsaid = says != Says::Nothing;
         self.turn(Side::Client, 0, |client, clock| client.begin(clock, says.plan(session)))?;
-        self.turn(Side::Server, 0, |server, clock| server.begin(clock, Plan::default()))?;
+        self.turn(Side::Server, 0, |server, clock| server.begin(clock, SessionPlan::default()))?;
         for _ in 0..TURNS {
             if self.client.sent.is_empty() && self.server.sent.is_empty() {
                 let waiting = [&self.client, &self.server].into_iter().find(|side| !side.is_ready);
@@ -336,7 +336,7 @@ impl Party {
         Self {
             name,
             endpoint,
-            sessions: Sessions::new(),
+            sessions: StackSessions::new(),
             sent: Vec::new(),
             heard: Vec::new(),
             is_ready: false,
@@ -347,14 +347,14 @@ impl Party {
     }
 
     /// The newest session that it has learned.
-    pub(crate) fn take_session(&mut self) -> Option<Session> {
+    pub(crate) fn take_session(&mut self) -> Option<StackSession> {
         let newest = self.sessions.pop();
         self.sessions.clear();
         newest
     }
 
     /// Begins another connection; its buffers keep their room.
-    pub(crate) fn begin(&mut self, clock: CpuClock, plan: Plan) -> Result<(), Failed> {
+    pub(crate) fn begin(&mut self, clock: CpuClock, plan: SessionPlan) -> Result<(), Failed> {
         (self.spent, self.turns) = (Nanos(0), 1);
         (self.is_ready, self.is_closed) = (false, false);
         self.sent.clear();
@@ -418,7 +418,7 @@ impl Party {
     }
 
     /// What the library says that it negotiated.
-    pub(crate) fn account(&self) -> Result<Account, Failed> {
+    pub(crate) fn account(&self) -> Result<StackAccount, Failed> {
         let account = self.endpoint.account();
         account.map_err(|error| Failed::because(format!("{} gives no account of its connection: {error}", self.name)))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reprise_connection::{Attempt, Begin, EngineClient, EnginePlan, Exchange, Fault, Input, MessageLog, Progress, Reply};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Offer, Session, SystemEntropy};
-use reprise_lab::{Authority, EmbeddedConfig, KeyKind, Resumption, ServerSpec, rustls_turn};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, KeyKind, ServerSpec, rustls_turn};
 use reprise_model::{EarlyData, Kind, Nanos, Phases, Version};
 use rustls_pki_types::{ServerName, UnixTime};
 
@@ -58,7 +58,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(resumption: Resumption, max_early_data: u32) -> Self {
+    fn new(resumption: EmbeddedResumption, max_early_data: u32) -> Self {
         let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
         let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
         let mut server = config.to_rustls().unwrap();
@@ -128,7 +128,7 @@ fn full() -> Offer {
 
 #[test]
 fn a_full_handshake_takes_its_round_trips() {
-    let mut pair = Pair::new(Resumption::Ticket, 0);
+    let mut pair = Pair::new(EmbeddedResumption::Ticket, 0);
     assert_eq!(
         round_trips(pair.connect(Version::Tls13, full(), 1)),
         [Some(1.0), Some(1.0), Some(1.0), Some(0.0), Some(3.0)]
@@ -141,7 +141,7 @@ fn a_full_handshake_takes_its_round_trips() {
 
 #[test]
 fn a_resumed_handshake_saves_one_under_tls_1_2_alone() {
-    let mut pair = Pair::new(Resumption::Ticket, 0);
+    let mut pair = Pair::new(EmbeddedResumption::Ticket, 0);
     for version in [Version::Tls12, Version::Tls13] {
         pair.connect(version, full(), 1);
         let offer = match pair.end().pop().unwrap() {
@@ -157,12 +157,12 @@ fn a_resumed_handshake_saves_one_under_tls_1_2_alone() {
 #[test]
 fn accepted_early_data_waits_for_nothing() {
     for (accepts, wait, total) in [(true, 1.0, 2.0), (false, 1.0, 3.0)] {
-        let mut pair = Pair::new(Resumption::Id, 1_000);
+        let mut pair = Pair::new(EmbeddedResumption::Id, 1_000);
         pair.connect(Version::Tls13, full(), 1);
         let Some(Session::Tls13(ticket)) = pair.end().pop() else { panic!("no ticket") };
         if !accepts {
             // It has the session no more.
-            pair.server = Pair::new(Resumption::Id, 1_000).server;
+            pair.server = Pair::new(EmbeddedResumption::Id, 1_000).server;
         }
         let phases = pair.connect(Version::Tls13, Offer::Early(ticket), 1);
         let facts = pair.attempt.facts().unwrap();
@@ -175,7 +175,7 @@ fn accepted_early_data_waits_for_nothing() {
 
 #[test]
 fn silence_ends_once_the_server_has_shown_its_keys() {
-    let mut pair = Pair::new(Resumption::Ticket, 0);
+    let mut pair = Pair::new(EmbeddedResumption::Ticket, 0);
     let phases = pair.connect(Version::Tls13, full(), 0);
     assert_eq!(round_trips(phases), [Some(1.0), Some(1.0), None, None, Some(2.0)]);
     assert_eq!(pair.attempt.facts().unwrap().tickets.count, 2);
@@ -183,7 +183,7 @@ fn silence_ends_once_the_server_has_shown_its_keys() {
 
 #[test]
 fn a_recorder_is_told_every_message() {
-    let mut pair = Pair::new(Resumption::Ticket, 0);
+    let mut pair = Pair::new(EmbeddedResumption::Ticket, 0);
     pair.connect(Version::Tls13, full(), 1);
     let mut log = MessageLog::default();
     pair.attempt.record(&mut log);

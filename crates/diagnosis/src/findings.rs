@@ -3,14 +3,14 @@
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use crate::causes::{self, Cause, Side, cause, rules};
+use crate::causes::{self, Cause, ResponsibleSide, cause, rules};
 use crate::judged;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 use crate::verdict::worst_first;
 
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
-pub fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub fn findings(case: &MeasuredCase<'_>) -> Vec<Finding> {
     let mut findings = judged::findings(case);
     findings.extend(of_rules(case));
     worst_first(&mut findings);
@@ -18,7 +18,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// What the rules of measurements find, without the judge.
-pub(crate) fn of_rules(case: &Case<'_>) -> impl Iterator<Item = Finding> {
+pub(crate) fn of_rules(case: &MeasuredCase<'_>) -> impl Iterator<Item = Finding> {
     rules(|cause| cause.measured).flat_map(|rule| rule.findings(case))
 }
 
@@ -46,12 +46,14 @@ fn with_remedy(finding: Finding, software: Option<&str>, starttls: Option<&str>)
         return finding.fixed_by(remedies);
     }
     match software {
-        Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
+        Some(software) if cause.fixes_of(ResponsibleSide::Server).next().is_some() => {
+            finding.fixed_by(cause.remedies(Some(software)))
+        }
         _ => finding.fixed_by(general),
     }
 }
 
-impl Case<'_> {
+impl MeasuredCase<'_> {
     /// A finding with what fixes its cause in the servers of the case's protocol.
     pub(crate) fn found(
         &self,

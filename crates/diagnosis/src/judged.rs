@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use reprise_judge::{Cause as Concluded, Conclusion};
+use reprise_judge::{Conclusion, JudgedCause as Concluded};
 use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Finding, Severity};
-use reprise_model::{KeyName, Kind, Observation};
+use reprise_model::{Kind, Observation, TicketKeyName};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
 use crate::causes::{causes, resumed_ticket_refused};
 use crate::figures::connections;
-use crate::series::{Case, Series, TICKETS_COVER};
+use crate::series::{KindSeries, MeasuredCase, TICKETS_COVER};
 
 /// What its conclusions are, as findings: of each mechanism whose sessions were offered, and not always accepted.
-pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn findings(case: &MeasuredCase<'_>) -> Vec<Finding> {
     let series = case.conclusive_series();
     let mechanisms = series.iter().filter(|it| matches!(it.asked.kind, Kind::Ticket | Kind::Id));
     let mut found: Vec<Finding> = Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-fn of_mechanism(case: &Case<'_>, series: &Series<'_>) -> Vec<Finding> {
+fn of_mechanism(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Vec<Finding> {
     let is_examined = case.judgements.iter().any(|judgement| judgement.asked == series.asked);
     // Where a ticket came from says more than what the judge makes of it.
     if !is_examined && series.refusals() == 0 || resumed_ticket_refused::is_shown(series) {
@@ -186,7 +186,7 @@ fn key_names(judgement: &Judgement) -> Option<String> {
     if !are_named(of_version(), judgement.asked) {
         return None;
     }
-    let mut counts: BTreeMap<KeyName, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<TicketKeyName, u32> = BTreeMap::new();
     of_version().filter_map(key_name).for_each(|name| *counts.entry(name).or_default() += 1);
     let named: Vec<String> = counts.iter().take(4).map(|(name, count)| format!("{name} ({count} times)")).collect();
     let (keys, tickets) = (counts.len(), counts.values().sum::<u32>());

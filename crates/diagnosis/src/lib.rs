@@ -33,10 +33,10 @@ pub mod example;
 mod guide;
 
 pub use bound::bound;
-pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
+pub use causes::{Cause, Fix, FoundBy, ResponsibleSide, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis};
 pub use diagnose::{ServerRun, server_diagnosis};
 pub use findings::findings;
 pub use fleet::{FleetRun, fleet_diagnosis};
 pub use isolation::{IsolationRun, isolation_diagnoses};
-pub use series::Case;
+pub use series::MeasuredCase;

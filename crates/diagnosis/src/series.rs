@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_judge::{Cause as Judged, LIKELY};
+use reprise_judge::{JudgedCause as Judged, LIKELY};
 use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Phase, PskMode, Purpose, Version};
 
@@ -14,7 +14,7 @@ use crate::weighed;
 
 /// What findings are drawn from.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub struct MeasuredCase<'a> {
     /// Everything that was seen, connection by connection.
     pub observations: &'a [Observation],
     /// What was measured, and the medians, intervals and ratios of it. Its findings are not looked at.
@@ -29,7 +29,7 @@ pub struct Case<'a> {
     pub judgements: &'a [Judgement],
 }
 
-impl<'a> Case<'a> {
+impl<'a> MeasuredCase<'a> {
     /// That of one version.
     pub fn cpu_cost(&self, version: Version) -> Option<CpuCost> {
         self.cpu_costs.iter().find(|(known, _)| *known == version).map(|(_, cost)| *cost)
@@ -67,19 +67,19 @@ impl<'a> Case<'a> {
     }
 
     /// What the refusals of these connections cost one of them on average, where it is shown that resuming saves anything.
-    pub(crate) fn average_cost(&self, series: &Series<'_>) -> Option<Nanos> {
+    pub(crate) fn average_cost(&self, series: &KindSeries<'_>) -> Option<Nanos> {
         let run = self.figures.run(series.asked.tls, series.asked.kind).filter(|_| series.refusals() > 0)?;
         let saved = saving(self.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
         Some(Nanos((saved.0 as f64 * series.refusals() as f64 / series.count() as f64).round() as u64))
     }
 
     /// All of them, by what was asked for.
-    pub fn every_series(&self) -> Vec<Series<'a>> {
+    pub fn every_series(&self) -> Vec<KindSeries<'a>> {
         series(self.samples())
     }
 
     /// Those that something about resumption can be concluded from: an error page says nothing of it.
-    pub fn conclusive_series(&self) -> Vec<Series<'a>> {
+    pub fn conclusive_series(&self) -> Vec<KindSeries<'a>> {
         series(self.samples().filter(|(observation, _)| observation.is_answered_well()))
     }
 
@@ -97,18 +97,18 @@ pub(crate) fn of_each_version<T>(find: impl FnMut(Version) -> Option<T>) -> Vec<
 }
 
 /// The connections of one version and kind.
-pub struct Series<'a> {
+pub struct KindSeries<'a> {
     pub asked: Asked,
     pub completed: Vec<(&'a Observation, &'a Facts)>,
 }
 
-fn series<'a>(samples: impl Iterator<Item = (&'a Observation, &'a Facts)>) -> Vec<Series<'a>> {
+fn series<'a>(samples: impl Iterator<Item = (&'a Observation, &'a Facts)>) -> Vec<KindSeries<'a>> {
     let mut by_asked: BTreeMap<Asked, Vec<_>> = BTreeMap::new();
     samples.for_each(|sample| by_asked.entry(sample.0.asked).or_default().push(sample));
-    by_asked.into_iter().map(|(asked, completed)| Series { asked, completed }).collect()
+    by_asked.into_iter().map(|(asked, completed)| KindSeries { asked, completed }).collect()
 }
 
-impl Series<'_> {
+impl KindSeries<'_> {
     /// How many completed, of whatever kind.
     pub fn count(&self) -> u64 {
         self.completed.len() as u64
@@ -150,13 +150,13 @@ impl Series<'_> {
     }
 
     /// Whether sessions were offered and none was accepted, nor in connections that the judge chose.
-    pub(crate) fn is_never_accepted(&self, case: &Case<'_>) -> bool {
+    pub(crate) fn is_never_accepted(&self, case: &MeasuredCase<'_>) -> bool {
         let judgement = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
         self.is_all_refused() && judgement.is_none_or(Judgement::is_steady) && !self.ever_resumes(case)
     }
 
     /// "100 of 100 connections that offered one ended in a full handshake".
-    pub(crate) fn refusal(&self, case: &Case<'_>) -> String {
+    pub(crate) fn refusal(&self, case: &MeasuredCase<'_>) -> String {
         let examined = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
         let (refused, offered) = examined.map_or((self.refusals(), self.offered()), |judgement| {
             let refused = judgement.offers().filter(|seen| seen.is_refusal()).count();
@@ -166,7 +166,7 @@ impl Series<'_> {
     }
 
     /// Whether one of these was resumed, or one that the judge chose.
-    pub(crate) fn ever_resumes(&self, case: &Case<'_>) -> bool {
+    pub(crate) fn ever_resumes(&self, case: &MeasuredCase<'_>) -> bool {
         let examined = case.judgements.iter().filter(|judgement| judgement.asked == self.asked);
         let mut chosen = examined.flat_map(|judgement| &judgement.observations);
         self.as_asked() > 0 || chosen.any(|seen| seen.asked == self.asked && seen.kind() == Some(self.asked.kind))
@@ -174,7 +174,7 @@ impl Series<'_> {
 
     /// How likely it is that sessions are never accepted where every one of these was refused. One node of several, or a moment
     /// in which keys changed, refuses a few just as well.
-    pub(crate) fn confidence_of_refusal(&self, case: &Case<'_>) -> Confidence {
+    pub(crate) fn confidence_of_refusal(&self, case: &MeasuredCase<'_>) -> Confidence {
         let judgement = case.judgement(self.asked);
         let is_offered = |seen: &Observation| seen.distance().is_some() && seen.asked == self.asked;
         if !judgement.observations.iter().any(is_offered) {
@@ -189,7 +189,7 @@ impl Series<'_> {
     }
 }
 
-/// What [`Case::tickets_cover_ids`] means for who uses the server.
+/// What [`MeasuredCase::tickets_cover_ids`] means for who uses the server.
 pub(crate) const TICKETS_COVER: &str = "Tickets of the same server resume: only clients without ticket support pay";
 
 /// From how many connections on their share tells anything: chance alone moves six by two or three.
@@ -216,14 +216,14 @@ mod tests {
             .refused("1.2", Kind::Ticket, 5)
             .refused("1.3", Kind::Ticket, 0);
         let series = example.case().every_series();
-        assert_eq!(series.iter().map(Series::is_all_refused).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(series.iter().map(KindSeries::is_all_refused).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
     fn refusals_are_what_was_offered_and_not_resumed() {
         let example = Example::new().run("1.3", Kind::Full, 9).run("1.3", Kind::Ticket, 3).of_which_full(30);
         let example = example.first(10, |it| it.outcome.as_mut().unwrap().session_offered = false);
-        assert_eq!(example.case().every_series().iter().map(Series::refusals).collect::<Vec<_>>(), [0, 20]);
+        assert_eq!(example.case().every_series().iter().map(KindSeries::refusals).collect::<Vec<_>>(), [0, 20]);
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::causes::Cause;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 use reprise_model::document::{
     Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run,
     Statistics, Target,
 };
 use reprise_model::{
-    Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, Version,
+    Asked, Facts, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, TicketKeyName, Version,
 };
 
 /// A document in the making. What concerns one run concerns the last that was added.
@@ -116,9 +116,16 @@ impl Example {
     }
 
     /// What findings are drawn from.
-    pub fn case(&self) -> Case<'_> {
+    pub fn case(&self) -> MeasuredCase<'_> {
         let Self { document, observations, keeps_alive, psk_modes } = self;
-        Case { observations, figures: document, keeps_alive: *keeps_alive, psk_modes, cpu_costs: &[], judgements: &[] }
+        MeasuredCase {
+            observations,
+            figures: document,
+            keeps_alive: *keeps_alive,
+            psk_modes,
+            cpu_costs: &[],
+            judgements: &[],
+        }
     }
 
     /// So many of the last run's hundred ended in full handshakes.
@@ -206,7 +213,7 @@ impl Example {
 
 /// A ticket that allows so much early data.
 pub fn ticket(max_early_data: Option<u32>) -> Ticket {
-    Ticket { at: Nanos(0), length: 200, key_name: KeyName::default(), lifetime_s: 300, max_early_data }
+    Ticket { at: Nanos(0), length: 200, key_name: TicketKeyName::default(), lifetime_s: 300, max_early_data }
 }
 
 fn observation(index: u32, asked: Asked, kind: Kind) -> Observation {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use reprise_judge::{Attempt, Cause as Concluded, Conclusion, Earlier, Judge, Offered, Outcome, Seen, Variation};
+use reprise_judge::{
+    Conclusion, ConnectionOutcome, Judge, JudgedCause as Concluded, JudgedConnection, OfferVariation, OfferedSession,
+    PriorOffers, SeenConnection,
+};
 use reprise_model::document::Confidence;
 use reprise_model::{Asked, Kind, Observation};
 use reprise_probe::diagnose::{Judgement, NodeNames};
@@ -28,7 +31,7 @@ struct Known {
     given: usize,
     depth: usize,
     used: usize,
-    earlier: Earlier,
+    earlier: PriorOffers,
 }
 
 fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
@@ -44,27 +47,27 @@ fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
         before = Some(at);
         let offered = offered(seen, asked, &known, given);
         let outcome = match seen.facts() {
-            None => Outcome::Failed,
-            Some(facts) if offered.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
-            Some(_) => Outcome::Full,
+            None => ConnectionOutcome::Failed,
+            Some(facts) if offered.is_some() && facts.kind != Kind::Full => ConnectionOutcome::Resumed,
+            Some(_) => ConnectionOutcome::Full,
         };
         let count = numbers.len() as u32;
         let name = names.of_node(seen).filter(|_| seen.asked.tls == asked.tls);
         let key = name.map(|name| *numbers.entry(name).or_insert(count));
-        let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
-        judge.observe(&attempt, &Seen { outcome, key });
-        let is_resumed = outcome == Outcome::Resumed;
+        let attempt = JudgedConnection { connection, at, gap, offered, variation: OfferVariation::Plain };
+        judge.observe(&attempt, &SeenConnection { outcome, key });
+        let is_resumed = outcome == ConnectionOutcome::Resumed;
         if let Some(origin) = seen.offered.and_then(|it| it.origin).and_then(|origin| known.get_mut(&origin.index)) {
             origin.used += usize::from(is_resumed);
             origin.earlier.note(&attempt, outcome);
         }
         let depth = offered.filter(|_| is_resumed).map_or(0, |it| it.depth + 1);
-        if outcome != Outcome::Failed && seen.asked.tls == asked.tls {
+        if outcome != ConnectionOutcome::Failed && seen.asked.tls == asked.tls {
             given += seen.facts().map_or(0, |facts| match asked.kind {
                 Kind::Id => usize::from(facts.kind == Kind::Full),
                 _ => facts.tickets.count as usize,
             });
-            known.insert(seen.index, Known { connection, given, depth, used: 0, earlier: Earlier::default() });
+            known.insert(seen.index, Known { connection, given, depth, used: 0, earlier: PriorOffers::default() });
         }
     }
     judge
@@ -82,12 +85,12 @@ fn relevant(observations: &[Observation]) -> impl Iterator<Item = &Observation> 
     relevant.into_iter()
 }
 
-fn offered(seen: &Observation, asked: Asked, known: &HashMap<u32, Known>, given: usize) -> Option<Offered> {
+fn offered(seen: &Observation, asked: Asked, known: &HashMap<u32, Known>, given: usize) -> Option<OfferedSession> {
     // Of a resumption that ends in an error page nothing is concluded.
     let is_offered = seen.is_answered_well() && seen.facts().is_none_or(|facts| facts.session_offered);
     let offered = seen.offered.filter(|it| is_offered && seen.asked.tls == asked.tls && it.kind == asked.kind)?;
     let origin = known.get(&offered.origin?.index)?;
-    Some(Offered {
+    Some(OfferedSession {
         from: origin.connection,
         age: offered.age.0 as f64 / 1e9,
         others: given.saturating_sub(origin.given),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use reprise_model::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
+use reprise_model::{Bytes, Direction, Event, Facts, Nanos, Ticket, TicketKeyName, Version, What};
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, MAX_PLAINTEXT, ProtocolVersion, Record,
 };
@@ -240,7 +240,7 @@ impl Core {
         let at = self.now;
         let length = u16::try_from(ticket.len()).unwrap_or(u16::MAX);
         self.note(|facts| {
-            facts.tickets.add(Ticket { at, length, key_name: KeyName::of(ticket), lifetime_s, max_early_data })
+            facts.tickets.add(Ticket { at, length, key_name: TicketKeyName::of(ticket), lifetime_s, max_early_data })
         });
     }
 

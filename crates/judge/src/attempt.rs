@@ -2,7 +2,7 @@
 
 /// A connection that is made or may be made. Times are seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Attempt {
+pub struct JudgedConnection {
     /// How many connections were made before.
     pub connection: usize,
     /// When it is made.
@@ -10,14 +10,14 @@ pub struct Attempt {
     /// How long after the connection before.
     pub gap: f64,
     /// The session that it offers.
-    pub offered: Option<Offered>,
+    pub offered: Option<OfferedSession>,
     /// What is changed in it.
-    pub variation: Variation,
+    pub variation: OfferVariation,
 }
 
 /// A session that is offered.
 #[derive(Clone, Copy, Debug)]
-pub struct Offered {
+pub struct OfferedSession {
     /// The connection that it is from.
     pub from: usize,
     /// How old it is, in seconds.
@@ -29,33 +29,33 @@ pub struct Offered {
     /// How many resumptions lie between it and a full handshake.
     pub depth: usize,
     /// What offers before showed of it.
-    pub earlier: Earlier,
+    pub earlier: PriorOffers,
 }
 
 /// What earlier offers of a session showed, in which nothing was changed: what is forgotten stays forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Earlier {
+pub struct PriorOffers {
     /// How many others there were, and how old it was, when it was resumed last.
     pub accepted: Option<(usize, f64)>,
     /// Whether it was refused.
     pub is_refused: bool,
 }
 
-impl Earlier {
+impl PriorOffers {
     /// Notes what became of this attempt.
-    pub fn note(&mut self, attempt: &Attempt, outcome: Outcome) {
-        let offered = attempt.offered.filter(|_| attempt.variation == Variation::Plain);
+    pub fn note(&mut self, attempt: &JudgedConnection, outcome: ConnectionOutcome) {
+        let offered = attempt.offered.filter(|_| attempt.variation == OfferVariation::Plain);
         match outcome {
-            Outcome::Resumed => self.accepted = offered.map(|it| (it.others, it.age)).or(self.accepted),
-            Outcome::Full => self.is_refused |= offered.is_some(),
-            Outcome::Failed => {}
+            ConnectionOutcome::Resumed => self.accepted = offered.map(|it| (it.others, it.age)).or(self.accepted),
+            ConnectionOutcome::Full => self.is_refused |= offered.is_some(),
+            ConnectionOutcome::Failed => {}
         }
     }
 }
 
 /// What is changed in the connection that offers a session; the session is always from a plain one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Variation {
+pub enum OfferVariation {
     /// Nothing.
     #[default]
     Plain,
@@ -69,7 +69,7 @@ pub enum Variation {
 
 /// What became of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum ConnectionOutcome {
     /// A full handshake.
     Full,
     /// The session was resumed.
@@ -80,14 +80,14 @@ pub enum Outcome {
 
 /// What was seen of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct SeenConnection {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: ConnectionOutcome,
     /// The key name of the ticket that it gave, as a number; `None` where it shows none.
     pub key: Option<u32>,
 }
 
-impl Variation {
+impl OfferVariation {
     /// Each that changes something.
     pub const CHANGES: [Self; 3] = [Self::Name, Self::Suite, Self::Certificate];
 
@@ -102,10 +102,10 @@ impl Variation {
     }
 }
 
-impl Seen {
+impl SeenConnection {
     /// The key name where it can be compared: under another server name another key may be used.
-    pub(crate) fn comparable_key(&self, attempt: &Attempt) -> Option<u32> {
-        self.key.filter(|_| attempt.variation == Variation::Plain)
+    pub(crate) fn comparable_key(&self, attempt: &JudgedConnection) -> Option<u32> {
+        self.key.filter(|_| attempt.variation == OfferVariation::Plain)
     }
 }
 
@@ -116,13 +116,13 @@ pub(crate) const UNEXPLAINED_KEY: f64 = 0.005;
 
 /// The probability of `outcome` where a session is resumed with probability `resumed` unless the connection fails, which it
 /// does with probability `failed`. No attempt weighs more than about 125 : 1, since anything may happen for no known reason.
-pub(crate) fn likelihood(attempt: &Attempt, outcome: Outcome, resumed: f64, failed: f64) -> f64 {
+pub(crate) fn likelihood(attempt: &JudgedConnection, outcome: ConnectionOutcome, resumed: f64, failed: f64) -> f64 {
     let (explained, unexplained) = match (attempt.offered.is_some(), outcome) {
-        (false, Outcome::Failed) => (failed, 0.3),
+        (false, ConnectionOutcome::Failed) => (failed, 0.3),
         (false, _) => (1.0 - failed, 0.7),
-        (true, Outcome::Failed) => (failed, 0.2),
-        (true, Outcome::Resumed) => ((1.0 - failed) * resumed, 0.4),
-        (true, Outcome::Full) => ((1.0 - failed) * (1.0 - resumed), 0.4),
+        (true, ConnectionOutcome::Failed) => (failed, 0.2),
+        (true, ConnectionOutcome::Resumed) => ((1.0 - failed) * resumed, 0.4),
+        (true, ConnectionOutcome::Full) => ((1.0 - failed) * (1.0 - resumed), 0.4),
     };
     (1.0 - UNEXPLAINED) * explained + UNEXPLAINED * unexplained
 }

@@ -3,7 +3,7 @@
 /// A reason why sessions are not resumed, or connections fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Cause {
+pub enum JudgedCause {
     /// Sessions are given and never accepted.
     NeverAccepted,
     /// A new key for each connection.
@@ -40,7 +40,7 @@ pub enum Cause {
     Unknown,
 }
 
-impl Cause {
+impl JudgedCause {
     /// Every cause.
     pub const ALL: [Self; 17] = [
         Self::NeverAccepted,
@@ -100,7 +100,7 @@ impl Causes {
     pub const NONE: Self = Self(0);
 
     /// Of these.
-    pub const fn of(causes: &[Cause]) -> Self {
+    pub const fn of(causes: &[JudgedCause]) -> Self {
         let (mut bits, mut place) = (0, 0);
         while place < causes.len() {
             bits |= 1 << causes[place] as u8;
@@ -110,7 +110,7 @@ impl Causes {
     }
 
     /// Whether it holds this cause.
-    pub fn has(self, cause: Cause) -> bool {
+    pub fn has(self, cause: JudgedCause) -> bool {
         self.0 & 1 << cause as u8 != 0
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::attempt::Attempt;
+use crate::attempt::JudgedConnection;
 use crate::cause::Causes;
 use crate::judge::Judge;
 use crate::route::Positions;
@@ -51,7 +51,7 @@ impl<'a> Rivals<'a> {
     }
 
     /// The bits that the outcome of this attempt would tell of the classes, on average.
-    pub(crate) fn gain(&mut self, attempt: &Attempt) -> f64 {
+    pub(crate) fn gain(&mut self, attempt: &JudgedConnection) -> f64 {
         let mut predicted = vec![(0.0, 0.0); self.shares.len()];
         for place in 0..self.members.len() {
             let (class, weight) = self.members[place];
@@ -76,7 +76,7 @@ impl<'a> Rivals<'a> {
         told - mean.iter().map(|it| it * it.max(1e-9).log2()).sum::<f64>()
     }
 
-    fn predict(&mut self, place: usize, attempt: &Attempt) -> (f64, f64) {
+    fn predict(&mut self, place: usize, attempt: &JudgedConnection) -> (f64, f64) {
         let Judge { one_node, routed, restarts, rotations, unknown, .. } = self.judge;
         if let Some(hypothesis) = one_node.get(place) {
             return hypothesis.predict(attempt);

@@ -2,14 +2,14 @@
 
 use reprise_model::document::Confidence;
 
-use crate::cause::{Cause, Causes};
+use crate::cause::{Causes, JudgedCause};
 use crate::judge::{Judge, odds};
 
 /// What an examination says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conclusion {
     /// What is wrong.
-    pub cause: Cause,
+    pub cause: JudgedCause,
     /// How sure that is: more likely than not, 20 times likelier present than absent, or 1000 times and confirmed by further
     /// connections.
     pub confidence: Confidence,
@@ -22,7 +22,7 @@ pub const LIKELY: f64 = 20.0;
 const CERTAIN: f64 = 1000.0;
 
 /// Causes of which one is named: what no experiment tells apart.
-const KEYS: [Cause; 2] = [Cause::Restart, Cause::Rotation];
+const KEYS: [JudgedCause; 2] = [JudgedCause::Restart, JudgedCause::Rotation];
 
 impl Judge {
     /// What is more likely than not, the likeliest first. None is certain: no connection was chosen to confirm it.
@@ -36,13 +36,14 @@ pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> 
     let posterior = judge.posterior();
     let mut all = Vec::new();
     // Of nodes behind a limit there is none either, and few offers pass it.
-    let is_limited = odds(&posterior, Causes::of(&[Cause::RateLimit])) >= 1.0;
-    let is_behind_limit = |causes: &[Cause]| is_limited && causes == [Cause::NeverAccepted];
+    let is_limited = odds(&posterior, Causes::of(&[JudgedCause::RateLimit])) >= 1.0;
+    let is_behind_limit = |causes: &[JudgedCause]| is_limited && causes == [JudgedCause::NeverAccepted];
     // Of nodes that lose their keys, or that stand behind a limit, there is no hypothesis: what is forgotten there looks like what is
     // too old, and what is limited like a node that is down.
-    let has_nodes = odds(&posterior, Causes::of(&[Cause::NotShared])) >= 1.0;
-    let is_beside_nodes = |causes: &[Cause]| has_nodes && (causes == [Cause::Lifetime] || causes == [Cause::NodeDown]);
-    for causes in groups().filter(|causes| *causes != [Cause::Unknown]) {
+    let has_nodes = odds(&posterior, Causes::of(&[JudgedCause::NotShared])) >= 1.0;
+    let is_beside_nodes =
+        |causes: &[JudgedCause]| has_nodes && (causes == [JudgedCause::Lifetime] || causes == [JudgedCause::NodeDown]);
+    for causes in groups().filter(|causes| *causes != [JudgedCause::Unknown]) {
         let odds_of_all = odds(&posterior, Causes::of(causes));
         let likeliest = causes.iter().max_by(|a, b| {
             let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
@@ -63,7 +64,7 @@ pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> 
 }
 
 /// Causes that are decided together.
-pub(crate) fn groups() -> impl Iterator<Item = &'static [Cause]> {
-    let alone = Cause::ALL.iter().map(std::slice::from_ref).filter(|cause| !KEYS.contains(&cause[0]));
+pub(crate) fn groups() -> impl Iterator<Item = &'static [JudgedCause]> {
+    let alone = JudgedCause::ALL.iter().map(std::slice::from_ref).filter(|cause| !KEYS.contains(&cause[0]));
     std::iter::once(&KEYS[..]).chain(alone)
 }

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::attempt::{Attempt, Earlier, Offered, Outcome, Seen, UNEXPLAINED_KEY, Variation, likelihood};
-use crate::cause::Cause;
+use crate::attempt::{
+    ConnectionOutcome, JudgedConnection, OfferVariation, OfferedSession, PriorOffers, SeenConnection, UNEXPLAINED_KEY,
+    likelihood,
+};
+use crate::cause::JudgedCause;
 use crate::hypothesis::Hypothesis;
 use crate::memory::{Capacity, Lifetime, Memory};
 use crate::one_node::KeyNames;
@@ -13,32 +16,32 @@ use crate::route::Route;
 use crate::routed::Routed;
 
 /// What was seen: what each connection offered (how many connections before it), what became of it, and the key name it gave.
-type Sequence = [(Option<usize>, Outcome, Option<u32>)];
+type Sequence = [(Option<usize>, ConnectionOutcome, Option<u32>)];
 
 /// Longer than a process that is replaced answers.
 const GAP: f64 = 0.6;
 
-fn attempts(sequence: &Sequence) -> Vec<(Attempt, Seen)> {
+fn attempts(sequence: &Sequence) -> Vec<(JudgedConnection, SeenConnection)> {
     let mut all = Vec::new();
     for (connection, (ago, outcome, key)) in sequence.iter().enumerate() {
-        let offered = ago.map(|ago| Offered {
+        let offered = ago.map(|ago| OfferedSession {
             from: connection - ago,
             age: ago as f64 * GAP,
             others: ago - 1,
             used: 0,
             depth: 0,
-            earlier: Earlier::default(),
+            earlier: PriorOffers::default(),
         });
         let at = connection as f64 * GAP;
         let gap = if connection == 0 { 0.0 } else { GAP };
-        let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
-        all.push((attempt, Seen { outcome: *outcome, key: *key }));
+        let attempt = JudgedConnection { connection, at, gap, offered, variation: OfferVariation::Plain };
+        all.push((attempt, SeenConnection { outcome: *outcome, key: *key }));
     }
     all
 }
 
 /// Tells `observe` of each attempt, with the key names that were seen until then.
-fn tell(sequence: &Sequence, mut observe: impl FnMut(&Attempt, &Seen, &KeyNames)) {
+fn tell(sequence: &Sequence, mut observe: impl FnMut(&JudgedConnection, &SeenConnection, &KeyNames)) {
     let mut names = KeyNames::default();
     for (attempt, seen) in attempts(sequence) {
         observe(&attempt, &seen, &names);
@@ -46,7 +49,7 @@ fn tell(sequence: &Sequence, mut observe: impl FnMut(&Attempt, &Seen, &KeyNames)
     }
 }
 
-use Outcome::{Failed, Full, Resumed};
+use ConnectionOutcome::{Failed, Full, Resumed};
 
 const SEQUENCES: [&Sequence; 4] = [
     &[(None, Full, None), (Some(1), Full, None), (Some(2), Resumed, None), (Some(1), Full, None)],
@@ -104,7 +107,8 @@ fn the_filter_sums_over_every_path() {
     ];
     for route in &routes {
         for sequence in SEQUENCES {
-            let mut routed = Routed::new(Hypothesis { prior: 1.0, ..Hypothesis::of(&[Cause::NotShared]) }, route.clone());
+            let mut routed =
+                Routed::new(Hypothesis { prior: 1.0, ..Hypothesis::of(&[JudgedCause::NotShared]) }, route.clone());
             tell(sequence, |attempt, seen, names| routed.observe(attempt, seen, names, 0.5));
             let (own, enumerated) = (routed.log_weight, over_paths(route, sequence).ln());
             assert!((own - enumerated).abs() < 1e-9, "{route:?} {sequence:?}: {own} {enumerated}");
@@ -113,7 +117,7 @@ fn the_filter_sums_over_every_path() {
 }
 
 /// Whether no connection before this one gave this key name.
-fn is_new(all: &[(Attempt, Seen)], attempt: &Attempt, key: u32) -> bool {
+fn is_new(all: &[(JudgedConnection, SeenConnection)], attempt: &JudgedConnection, key: u32) -> bool {
     all.iter().take(attempt.connection).all(|(_, seen)| seen.key != Some(key))
 }
 
@@ -192,11 +196,11 @@ fn a_store_in_parts_forgets_where_a_part_is_full() {
     let enumerated = 1.0 - 3.0 * quarter.powi(2) * 0.75 - quarter.powi(3);
     let memory = Memory { capacity: Some(Capacity { sessions: 8, others_a_second: 0.0, parts: 4 }), ..Memory::PERFECT };
     let attempt = attempts(SEQUENCES[0])[3].0;
-    let offered = Offered { from: 0, age: 1.0, others: 3, used: 0, depth: 0, earlier: Earlier::default() };
-    let known = |earlier: Earlier| memory.knows(&attempt, &Offered { earlier, ..offered });
-    assert!((known(Earlier::default()) - enumerated).abs() < 0.03, "{}", known(Earlier::default()));
-    assert_eq!(known(Earlier { is_refused: true, ..Earlier::default() }), 0.0);
-    assert_eq!(known(Earlier { accepted: Some((3, 1.0)), is_refused: false }), 1.0);
+    let offered = OfferedSession { from: 0, age: 1.0, others: 3, used: 0, depth: 0, earlier: PriorOffers::default() };
+    let known = |earlier: PriorOffers| memory.knows(&attempt, &OfferedSession { earlier, ..offered });
+    assert!((known(PriorOffers::default()) - enumerated).abs() < 0.03, "{}", known(PriorOffers::default()));
+    assert_eq!(known(PriorOffers { is_refused: true, ..PriorOffers::default() }), 0.0);
+    assert_eq!(known(PriorOffers { accepted: Some((3, 1.0)), is_refused: false }), 1.0);
 }
 
 #[test]
@@ -205,7 +209,7 @@ fn a_store_remembers_what_it_says() {
     let lifetime = |lifetime| Memory { lifetime, ..perfect };
     let holding =
         |sessions, others_a_second| Memory { capacity: Some(Capacity { sessions, others_a_second, parts: 1 }), ..perfect };
-    let offered = Offered { from: 0, age: 1.0, others: 3, used: 1, depth: 2, earlier: Earlier::default() };
+    let offered = OfferedSession { from: 0, age: 1.0, others: 3, used: 1, depth: 2, earlier: PriorOffers::default() };
     let cases = [
         (perfect, offered, 1.0),
         (Memory { accepts: false, ..perfect }, offered, 0.0),
@@ -214,23 +218,24 @@ fn a_store_remembers_what_it_says() {
         (lifetime(Lifetime::Seconds(1.0)), offered, 0.5),
         // From 4.5 to 5.5, so 1 by whole seconds; from 4.2 to 5.9 too, and from 3.9 to 5.2 it is 2.
         (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.5 }), offered, 1.0),
-        (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.9 }), Offered { age: 1.7, ..offered }, 1.0),
-        (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.2 }), Offered { age: 1.3, ..offered }, 0.0),
+        (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.9 }), OfferedSession { age: 1.7, ..offered }, 1.0),
+        (lifetime(Lifetime::WholeSeconds { count: 1.0, phase: 0.2 }), OfferedSession { age: 1.3, ..offered }, 0.0),
         (holding(4, 0.0), offered, 1.0),
         (holding(3, 0.0), offered, 0.0),
         (holding(30, 100.0), offered, 0.0),
         (holding(30, 1.0), offered, 1.0),
         (Memory { is_single_use: true, ..perfect }, offered, 0.0),
-        (Memory { is_single_use: true, ..perfect }, Offered { used: 0, ..offered }, 1.0),
+        (Memory { is_single_use: true, ..perfect }, OfferedSession { used: 0, ..offered }, 1.0),
         (Memory { least_age: 2.0, ..perfect }, offered, 0.0),
         (Memory { least_age: 0.5, ..perfect }, offered, 1.0),
         (Memory { most_depth: 2, ..perfect }, offered, 0.0),
         (Memory { most_depth: 3, ..perfect }, offered, 1.0),
-        (Memory { bound_to: Some(Variation::Suite), ..perfect }, offered, 0.0),
-        (Memory { bound_to: Some(Variation::Name), ..perfect }, offered, 1.0),
+        (Memory { bound_to: Some(OfferVariation::Suite), ..perfect }, offered, 0.0),
+        (Memory { bound_to: Some(OfferVariation::Name), ..perfect }, offered, 1.0),
     ];
     for (memory, offered, expected) in cases {
-        let attempt = Attempt { connection: 5, at: 5.0, gap: 0.1, offered: Some(offered), variation: Variation::Suite };
+        let attempt =
+            JudgedConnection { connection: 5, at: 5.0, gap: 0.1, offered: Some(offered), variation: OfferVariation::Suite };
         let known = memory.knows(&attempt, &offered);
         assert!((known - expected).abs() < 0.01, "{memory:?} {offered:?}: {known}");
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use reprise_model::document::BalancedNodes;
 
-use crate::attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
-use crate::cause::{Cause, Causes};
+use crate::attempt::{ConnectionOutcome, JudgedConnection, OfferVariation, OfferedSession, PriorOffers, SeenConnection};
+use crate::cause::{Causes, JudgedCause};
 use crate::choice::{Attention, Rivals};
 use crate::conclusion::{Conclusion, conclusions, groups};
 use crate::experiment::{OPENING, Pick, QUICK, SERIES, Step, singles};
@@ -22,7 +22,7 @@ pub struct Budget {
 
 /// A connection to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Request {
+pub struct NextConnection {
     /// How many were made before.
     pub connection: usize,
     /// Seconds to wait since the connection before; none where it is `None`.
@@ -30,14 +30,14 @@ pub struct Request {
     /// The connection whose session it offers.
     pub offer: Option<usize>,
     /// What it changes.
-    pub variation: Variation,
+    pub variation: OfferVariation,
 }
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer<'a> {
+pub struct ConnectionAnswer<'a> {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: ConnectionOutcome,
     /// The key name of the ticket that it gave.
     pub key: Option<&'a str>,
     /// When it was made, in seconds of any clock.
@@ -63,7 +63,7 @@ const TIMES_A_SERIES: usize = 2;
 
 /// An examination of one server.
 #[derive(Clone, Debug)]
-pub struct Examination {
+pub struct ServerExamination {
     judge: Judge,
     budget: Budget,
     sessions: Vec<Option<Session>>,
@@ -79,7 +79,7 @@ pub struct Examination {
     planned: Vec<Step>,
     first_of_experiment: usize,
     last_offered: Option<usize>,
-    variations: HashMap<Variation, usize>,
+    variations: HashMap<OfferVariation, usize>,
     series: [usize; SERIES.len()],
     /// How many connections there were when all became clear.
     clear_since: Option<usize>,
@@ -93,14 +93,14 @@ struct Session {
     born: f64,
     depth: usize,
     used: usize,
-    earlier: Earlier,
+    earlier: PriorOffers,
     offered: usize,
     is_plain: bool,
     /// How many its connection gave.
     given: usize,
 }
 
-impl Examination {
+impl ServerExamination {
     /// Of a server of which nothing is known.
     pub fn new(budget: Budget) -> Self {
         let planned = OPENING.iter().rev().copied().collect();
@@ -151,7 +151,7 @@ impl Examination {
     }
 
     /// The next connection; `None` once all is clear, the budget is used, or no connection would tell more.
-    pub fn next_request(&mut self) -> Option<Request> {
+    pub fn next_request(&mut self) -> Option<NextConnection> {
         if self.is_over || self.sessions.len() >= self.budget.connections || self.now >= self.budget.seconds {
             return None;
         }
@@ -167,23 +167,23 @@ impl Examination {
             if let Some(attempt) = self.foresee(step) {
                 let offer = attempt.offered.map(|offered| offered.from);
                 let connection = self.sessions.len();
-                return Some(Request { connection, after: step.after, offer, variation: step.variation });
+                return Some(NextConnection { connection, after: step.after, offer, variation: step.variation });
             }
         }
     }
 
     /// What became of a request.
-    pub fn answer(&mut self, request: Request, answer: Answer<'_>) {
+    pub fn answer(&mut self, request: NextConnection, answer: ConnectionAnswer<'_>) {
         let began = *self.began.get_or_insert(answer.now);
         let at = (answer.now - began).max(self.now);
         let gap = at - self.now;
         self.learn_pace(request.after, gap);
         let offered = request.offer.and_then(|from| self.offered(from, at));
-        let attempt = Attempt { connection: self.sessions.len(), at, gap, offered, variation: request.variation };
+        let attempt = JudgedConnection { connection: self.sessions.len(), at, gap, offered, variation: request.variation };
         let count = self.keys.len() as u32;
         let key = answer.key.map(|name| *self.keys.entry(name.to_owned()).or_insert(count));
-        self.judge.observe(&attempt, &Seen { outcome: answer.outcome, key });
-        let is_resumed = answer.outcome == Outcome::Resumed;
+        self.judge.observe(&attempt, &SeenConnection { outcome: answer.outcome, key });
+        let is_resumed = answer.outcome == ConnectionOutcome::Resumed;
         if let Some(offered) = offered {
             self.last_offered = Some(offered.from);
             if let Some(session) = &mut self.sessions[offered.from] {
@@ -197,12 +197,12 @@ impl Examination {
             born: at,
             depth: offered.filter(|_| is_resumed).map_or(0, |offered| offered.depth + 1),
             used: 0,
-            earlier: Earlier::default(),
+            earlier: PriorOffers::default(),
             offered: 0,
-            is_plain: request.variation == Variation::Plain,
+            is_plain: request.variation == OfferVariation::Plain,
             given: answer.sessions,
         };
-        let gives_session = answer.sessions > 0 && answer.outcome != Outcome::Failed;
+        let gives_session = answer.sessions > 0 && answer.outcome != ConnectionOutcome::Failed;
         self.sessions.push(gives_session.then_some(session));
         self.now = at;
     }
@@ -240,7 +240,7 @@ impl Examination {
         let attention = if self.clear_since.is_some() { confirming } else { searching };
         let mut rivals = Rivals::new(&self.judge, &posterior, attention);
         let (mut best, mut most) = (None, LEAST_GAIN);
-        for step in singles().into_iter().filter(|step| self.may_change || step.variation == Variation::Plain) {
+        for step in singles().into_iter().filter(|step| self.may_change || step.variation == OfferVariation::Plain) {
             let wait = step.after.unwrap_or(0.0);
             let Some(attempt) = self.foresee(step).filter(|_| self.now + wait <= self.budget.seconds) else { continue };
             let worth = rivals.gain(&attempt) / (1.2 + 0.7 * wait);
@@ -269,7 +269,7 @@ impl Examination {
     /// The series that was made least often among those that tell of an open cause.
     fn telling_series(&self, posterior: &[(Causes, f64)]) -> Option<usize> {
         let left = self.budget.connections - self.sessions.len();
-        let is_open = |cause: &Cause| {
+        let is_open = |cause: &JudgedCause| {
             let odds = odds(posterior, Causes::of(&[*cause]));
             odds > absent_below(*cause) && odds < CLEAR
         };
@@ -295,7 +295,7 @@ impl Examination {
     }
 
     /// The attempt that this step would be; `None` where there is no such session, or it was offered often enough.
-    fn foresee(&self, step: Step) -> Option<Attempt> {
+    fn foresee(&self, step: Step) -> Option<JudgedConnection> {
         let gap = match step.after {
             None => self.pace,
             Some(seconds) if seconds <= QUICK => match self.quick_pace {
@@ -311,10 +311,10 @@ impl Examination {
             pick => Some(self.offered(self.pick(pick)?, at)?),
         };
         let made = self.variations.get(&step.variation).copied().unwrap_or_default();
-        if step.variation != Variation::Plain && made >= OFFERS_A_VARIATION {
+        if step.variation != OfferVariation::Plain && made >= OFFERS_A_VARIATION {
             return None;
         }
-        Some(Attempt { connection: self.sessions.len(), at, gap, offered, variation: step.variation })
+        Some(JudgedConnection { connection: self.sessions.len(), at, gap, offered, variation: step.variation })
     }
 
     /// The connection whose session this is.
@@ -335,20 +335,20 @@ impl Examination {
         }
     }
 
-    fn offered(&self, from: usize, at: f64) -> Option<Offered> {
+    fn offered(&self, from: usize, at: f64) -> Option<OfferedSession> {
         let session = self.sessions.get(from).copied().flatten()?;
         let others = self.sessions.iter().skip(from + 1).flatten().map(|session| session.given).sum();
         let Session { born, used, depth, earlier, .. } = session;
-        Some(Offered { from, age: at - born, others, used, depth, earlier })
+        Some(OfferedSession { from, age: at - born, others, used, depth, earlier })
     }
 }
 
 /// The odds under which a cause is taken to be absent. That a session might end later, or keys change later, is never ruled out.
-fn absent_below(cause: Cause) -> f64 {
+fn absent_below(cause: JudgedCause) -> f64 {
     match cause {
-        Cause::Restart | Cause::Rotation | Cause::RefusedYoung | Cause::Unknown => 1.0 / 16.0,
-        Cause::Lifetime | Cause::Capacity => 1.0 / 30.0,
-        Cause::ChainCap => 1.0 / 400.0,
+        JudgedCause::Restart | JudgedCause::Rotation | JudgedCause::RefusedYoung | JudgedCause::Unknown => 1.0 / 16.0,
+        JudgedCause::Lifetime | JudgedCause::Capacity => 1.0 / 30.0,
+        JudgedCause::ChainCap => 1.0 / 400.0,
         _ => 1.0 / 50.0,
     }
 }

@@ -1,13 +1,13 @@
 //! The experiments, as data: which session is offered, what is varied, and when.
 
-use crate::attempt::Variation;
-use crate::cause::Cause;
+use crate::attempt::OfferVariation;
+use crate::cause::JudgedCause;
 
 /// One step of an experiment: a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) session: Pick,
-    pub(crate) variation: Variation,
+    pub(crate) variation: OfferVariation,
     /// Seconds since the connection before; at once where it is `None`.
     pub(crate) after: Option<f64>,
 }
@@ -35,12 +35,12 @@ pub(crate) enum Pick {
 /// Several connections that show together what none shows alone.
 pub(crate) struct Series {
     /// The causes that it tells from others: it is made while one of them is open.
-    pub(crate) tells: &'static [Cause],
+    pub(crate) tells: &'static [JudgedCause],
     pub(crate) steps: &'static [Step],
 }
 
 const fn step(session: Pick) -> Step {
-    Step { session, variation: Variation::Plain, after: None }
+    Step { session, variation: OfferVariation::Plain, after: None }
 }
 
 const fn after(seconds: f64, step: Step) -> Step {
@@ -58,7 +58,7 @@ pub(crate) fn singles() -> Vec<Step> {
     let mut all = vec![step(Pick::None), step(Pick::Again), step(Pick::Unused)];
     all.extend([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 26].map(|count| step(Pick::Ago(count))));
     all.extend([1, 2, 3, 4].map(|count| after(QUICK, step(Pick::Ago(count)))));
-    for variation in Variation::CHANGES {
+    for variation in OfferVariation::CHANGES {
         let varied = |session: Pick| Step { variation, ..step(session) };
         all.push(varied(Pick::Unused));
         all.extend([2, 3, 4].map(|count| varied(Pick::Ago(count))));
@@ -74,20 +74,20 @@ const FIRST: Step = after(QUICK, step(Pick::First));
 /// What is made where no single connection shows much.
 pub(crate) const SERIES: &[Series] = &[
     Series {
-        tells: &[Cause::Capacity],
+        tells: &[JudgedCause::Capacity],
         steps: &[FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, FULL, step(Pick::First)],
     },
     Series {
-        tells: &[Cause::Restart, Cause::Rotation, Cause::Lifetime],
+        tells: &[JudgedCause::Restart, JudgedCause::Rotation, JudgedCause::Lifetime],
         steps: &[FULL, after(0.4, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],
     },
     Series {
-        tells: &[Cause::Restart, Cause::Rotation, Cause::Lifetime, Cause::RefusedYoung],
+        tells: &[JudgedCause::Restart, JudgedCause::Rotation, JudgedCause::Lifetime, JudgedCause::RefusedYoung],
         steps: &[FULL, after(1.2, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],
     },
-    Series { tells: &[Cause::RateLimit, Cause::SingleUse], steps: &[FULL, FIRST, FIRST, FIRST, FIRST] },
+    Series { tells: &[JudgedCause::RateLimit, JudgedCause::SingleUse], steps: &[FULL, FIRST, FIRST, FIRST, FIRST] },
     Series {
-        tells: &[Cause::Restart, Cause::Rotation, Cause::Lifetime],
+        tells: &[JudgedCause::Restart, JudgedCause::Rotation, JudgedCause::Lifetime],
         steps: &[FULL, after(3.0, FULL), step(Pick::Ago(2)), step(Pick::Ago(2))],
     },
 ];

@@ -1,6 +1,6 @@
 //! A model of what stands at the other end.
 
-use crate::cause::{Cause, Causes};
+use crate::cause::{Causes, JudgedCause};
 use crate::memory::Memory;
 use crate::route::Route;
 
@@ -32,7 +32,7 @@ pub(crate) struct RateLimit {
 
 impl Hypothesis {
     /// One node that remembers every session, but for what these causes say, which the caller adds.
-    pub(crate) fn of(causes: &[Cause]) -> Self {
+    pub(crate) fn of(causes: &[JudgedCause]) -> Self {
         Self {
             causes: Causes::of(causes),
             prior: 0.0,

@@ -1,7 +1,7 @@
 //! All hypotheses together: one sum over everything that may be the case.
 
-use crate::attempt::{Attempt, Outcome, Seen};
-use crate::cause::{Cause, Causes};
+use crate::attempt::{ConnectionOutcome, JudgedConnection, SeenConnection};
+use crate::cause::{Causes, JudgedCause};
 use crate::one_node::{KeyNames, OneNode};
 use crate::prior::{RESTART_RATES, RESTARTS, ROTATIONS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses, rotation_periods};
 use crate::restarts::Restarts;
@@ -53,8 +53,8 @@ impl Judge {
     }
 
     /// Weighs what was seen of an attempt under every hypothesis.
-    pub fn observe(&mut self, attempt: &Attempt, seen: &Seen) {
-        if seen.key.is_none() && seen.outcome != Outcome::Failed {
+    pub fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection) {
+        if seen.key.is_none() && seen.outcome != ConnectionOutcome::Failed {
             self.names.are_hidden = true;
         }
         // A sequence of low discrepancy: multiples of the golden ratio.
@@ -72,9 +72,9 @@ impl Judge {
     pub fn posterior(&self) -> Vec<(Causes, f64)> {
         let one_node = self.one_node.iter().map(|it| (it.hypothesis().causes, it.log_weight));
         let routed = self.routed.iter().map(|it| (it.hypothesis().causes, it.log_weight));
-        let restarts = self.restarts.iter().map(|it| (Causes::of(&[Cause::Restart]), it.log_weight));
-        let rotations = self.rotations.iter().map(|it| (Causes::of(&[Cause::Rotation]), it.log_weight));
-        let unknown = self.unknown.iter().map(|it| (Causes::of(&[Cause::Unknown]), it.log_weight));
+        let restarts = self.restarts.iter().map(|it| (Causes::of(&[JudgedCause::Restart]), it.log_weight));
+        let rotations = self.rotations.iter().map(|it| (Causes::of(&[JudgedCause::Rotation]), it.log_weight));
+        let unknown = self.unknown.iter().map(|it| (Causes::of(&[JudgedCause::Unknown]), it.log_weight));
         let mut all: Vec<(Causes, f64)> = one_node.chain(routed).chain(restarts).chain(rotations).chain(unknown).collect();
         let most = all.iter().map(|(_, weight)| *weight).fold(f64::NEG_INFINITY, f64::max);
         all.iter_mut().for_each(|(_, weight)| *weight = (*weight - most).exp());
@@ -84,7 +84,7 @@ impl Judge {
     }
 
     /// The odds of one of these causes: all hypotheses that have one against all that have none.
-    pub fn odds(&self, causes: &[Cause]) -> f64 {
+    pub fn odds(&self, causes: &[JudgedCause]) -> f64 {
         odds(&self.posterior(), Causes::of(causes))
     }
 }
@@ -100,7 +100,7 @@ pub(crate) fn odds(posterior: &[(Causes, f64)], causes: Causes) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt::{Earlier, Offered, Variation};
+    use crate::attempt::{OfferVariation, OfferedSession, PriorOffers};
 
     /// Connections at these times that give these key names; each offers the session of the one before, which is resumed where the key is
     /// the same.
@@ -109,18 +109,18 @@ mod tests {
         for (connection, (at, key)) in connections.iter().copied().enumerate() {
             let before = connection.checked_sub(1).map(|before| connections[before]);
             let gap = before.map_or(0.0, |(earlier, _)| at - earlier);
-            let offered = connection.checked_sub(1).map(|from| Offered {
+            let offered = connection.checked_sub(1).map(|from| OfferedSession {
                 from,
                 age: gap,
                 others: 0,
                 used: 0,
                 depth: 0,
-                earlier: Earlier::default(),
+                earlier: PriorOffers::default(),
             });
             let is_known = before.is_some_and(|(_, named)| named == key);
-            let outcome = if is_known { Outcome::Resumed } else { Outcome::Full };
-            let attempt = Attempt { connection, at, gap, offered, variation: Variation::Plain };
-            judge.observe(&attempt, &Seen { outcome, key: Some(key) });
+            let outcome = if is_known { ConnectionOutcome::Resumed } else { ConnectionOutcome::Full };
+            let attempt = JudgedConnection { connection, at, gap, offered, variation: OfferVariation::Plain };
+            judge.observe(&attempt, &SeenConnection { outcome, key: Some(key) });
         }
         judge
     }
@@ -137,7 +137,8 @@ mod tests {
             .filter(|place| place % 12 == 1 && *place > 12)
             .for_each(|place| connections[place].1 -= 1);
         let judge = judged(&connections);
-        let (nodes, changed) = (judge.odds(&[Cause::NotShared]), judge.odds(&[Cause::Rotation, Cause::Restart]));
+        let (nodes, changed) =
+            (judge.odds(&[JudgedCause::NotShared]), judge.odds(&[JudgedCause::Rotation, JudgedCause::Restart]));
         assert!(changed > 20.0 && nodes < 0.1, "{changed} and {nodes}");
     }
 
@@ -145,6 +146,6 @@ mod tests {
     fn names_that_come_again_later_are_nodes() {
         let connections: Vec<(f64, u32)> = (0..30).map(|place| (f64::from(place) * 0.2, place as u32 / 3 % 2)).collect();
         let judge = judged(&connections);
-        assert!(judge.odds(&[Cause::NotShared]) > 20.0, "{}", judge.odds(&[Cause::NotShared]));
+        assert!(judge.odds(&[JudgedCause::NotShared]) > 20.0, "{}", judge.odds(&[JudgedCause::NotShared]));
     }
 }

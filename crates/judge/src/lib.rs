@@ -1,11 +1,11 @@
 //! Why a server does not resume sessions, concluded from what became of each connection.
 //!
 //! A hypothesis is a small model of what stands at the other end: how many nodes there are and how one is chosen, and what
-//! each remembers of a session. It predicts, for an [`Attempt`] with its whole history, the probability of each [`Outcome`]. A
+//! each remembers of a session. It predicts, for an [`JudgedConnection`] with its whole history, the probability of each [`ConnectionOutcome`]. A
 //! [`Judge`] weighs every attempt under every hypothesis, so a cause is concluded only against all its rivals. An
-//! [`Examination`] chooses the connections: each is the one that tells the leading hypotheses apart best for its price.
+//! [`ServerExamination`] chooses the connections: each is the one that tells the leading hypotheses apart best for its price.
 //!
-//! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`Request`] and told the answer.
+//! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`NextConnection`] and told the answer.
 //!
 //! ```
 //! use reprise_judge::{Answer, Budget, Cause, Examination, Outcome};
@@ -44,8 +44,8 @@ mod route;
 mod routed;
 mod unknown;
 
-pub use attempt::{Attempt, Earlier, Offered, Outcome, Seen, Variation};
-pub use cause::{Cause, Causes};
+pub use attempt::{ConnectionOutcome, JudgedConnection, OfferVariation, OfferedSession, PriorOffers, SeenConnection};
+pub use cause::{Causes, JudgedCause};
 pub use conclusion::{Conclusion, LIKELY};
-pub use examination::{Answer, Budget, Examination, Request};
+pub use examination::{Budget, ConnectionAnswer, NextConnection, ServerExamination};
 pub use judge::Judge;

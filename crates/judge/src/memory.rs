@@ -1,6 +1,6 @@
 //! What a store remembers of a session.
 
-use crate::attempt::{Attempt, Earlier, Offered, Variation};
+use crate::attempt::{JudgedConnection, OfferVariation, OfferedSession, PriorOffers};
 
 /// What a store does with a session that it is asked for. Times are seconds.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Memory {
     /// How many resumptions may lie between one and a full handshake.
     pub(crate) most_depth: usize,
     /// What must be as it was.
-    pub(crate) bound_to: Option<Variation>,
+    pub(crate) bound_to: Option<OfferVariation>,
 }
 
 /// How long a session is kept.
@@ -56,7 +56,7 @@ impl Memory {
     };
 
     /// The probability that the session is known and may be used.
-    pub(crate) fn knows(&self, attempt: &Attempt, offered: &Offered) -> f64 {
+    pub(crate) fn knows(&self, attempt: &JudgedConnection, offered: &OfferedSession) -> f64 {
         let is_allowed = self.accepts
             && offered.depth < self.most_depth
             && !(self.is_single_use && offered.used > 0)
@@ -90,11 +90,11 @@ impl Lifetime {
 
 impl Capacity {
     /// The probability that fewer than there is room for came since, given what earlier offers showed.
-    fn keeps(self, offered: &Offered) -> f64 {
+    fn keeps(self, offered: &OfferedSession) -> f64 {
         let is_by_chance = self.parts > 1 || self.others_a_second > 0.0;
         match offered.earlier {
             earlier if is_by_chance && earlier.is_refused => 0.0,
-            Earlier { accepted: Some((others, age)), .. } if is_by_chance => {
+            PriorOffers { accepted: Some((others, age)), .. } if is_by_chance => {
                 (self.keeps_after(offered.others, offered.age) / self.keeps_after(others, age).max(1e-12)).min(1.0)
             }
             _ => self.keeps_after(offered.others, offered.age),

@@ -78,20 +78,20 @@ impl Route {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Answer, Budget, Examination, Outcome};
+    use crate::{Budget, ConnectionAnswer, ConnectionOutcome, ServerExamination};
 
     /// What is said of nodes with a key each, named by it or not, of which `choose` takes one for each connection.
     fn examined(are_named: bool, mut choose: impl FnMut(usize) -> usize) -> Option<BalancedNodes> {
-        let mut examination = Examination::new(Budget { connections: 60, seconds: 40.0 });
+        let mut examination = ServerExamination::new(Budget { connections: 60, seconds: 40.0 });
         let (mut now, mut nodes) = (0.0, Vec::new());
         while let Some(request) = examination.next_request() {
             now += request.after.unwrap_or(0.03);
             let node = choose(nodes.len());
             let is_known = request.offer.is_some_and(|from| nodes.get(from) == Some(&node));
             nodes.push(node);
-            let outcome = if is_known { Outcome::Resumed } else { Outcome::Full };
+            let outcome = if is_known { ConnectionOutcome::Resumed } else { ConnectionOutcome::Full };
             let name = are_named.then(|| node.to_string());
-            examination.answer(request, Answer { outcome, key: name.as_deref(), now, sessions: 1 });
+            examination.answer(request, ConnectionAnswer { outcome, key: name.as_deref(), now, sessions: 1 });
         }
         examination.nodes()
     }

@@ -1,6 +1,6 @@
 //! Hypotheses of one node: nothing in them is hidden but which of them is true.
 
-use crate::attempt::{Attempt, Outcome, Seen, key_likelihood, likelihood};
+use crate::attempt::{ConnectionOutcome, JudgedConnection, SeenConnection, key_likelihood, likelihood};
 use crate::hypothesis::Hypothesis;
 use crate::memory::logistic;
 
@@ -37,13 +37,13 @@ pub(crate) const LATE: f64 = 0.1;
 
 impl KeyNames {
     /// Whether a process that was replaced has answered once more: the name before the last, soon after the last came up.
-    pub(crate) fn is_late(&self, attempt: &Attempt, seen: &Seen) -> bool {
+    pub(crate) fn is_late(&self, attempt: &JudgedConnection, seen: &SeenConnection) -> bool {
         let key = seen.comparable_key(attempt);
         key.is_some() && key == self.before && attempt.at - self.since < OVERLAP
     }
 
     /// Keeps what this connection named. What comes late leaves the last as it is.
-    pub(crate) fn note(&mut self, attempt: &Attempt, seen: &Seen) {
+    pub(crate) fn note(&mut self, attempt: &JudgedConnection, seen: &SeenConnection) {
         let is_late = self.is_late(attempt, seen);
         let Some(key) = seen.comparable_key(attempt) else { return };
         *self.counts.entry(key).or_default() += 1;
@@ -75,17 +75,17 @@ impl OneNode {
         &self.hypothesis
     }
 
-    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+    pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         let (resumed, failed) = self.predict(attempt);
         self.log_weight += likelihood(attempt, seen.outcome, resumed, failed).ln();
         if let Some(limit) = self.hypothesis.limit {
-            let taken = if seen.outcome == Outcome::Failed { 0.0 } else { 1.0 };
+            let taken = if seen.outcome == ConnectionOutcome::Failed { 0.0 } else { 1.0 };
             self.tokens = ((self.tokens + limit.a_second * attempt.gap).min(limit.burst) - taken).max(0.0);
         }
         self.observe_key(attempt, seen, names);
     }
 
-    fn observe_key(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+    fn observe_key(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         if self.hypothesis.has_fresh_keys && names.are_hidden && names.last.is_none() {
             // Nothing tells a key for each connection from no acceptance at all.
             self.log_weight = f64::NEG_INFINITY;
@@ -96,7 +96,7 @@ impl OneNode {
     }
 
     /// The probability that the session is resumed unless the connection fails, and that it fails.
-    pub(crate) fn predict(&self, attempt: &Attempt) -> (f64, f64) {
+    pub(crate) fn predict(&self, attempt: &JudgedConnection) -> (f64, f64) {
         let resumed = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
         let failed = match self.hypothesis.limit {
             _ if self.hypothesis.offer_breaks && attempt.offered.is_some() => 1.0,

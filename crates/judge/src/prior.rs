@@ -3,13 +3,13 @@
 //! A pair of causes has a subset of the parameters that its single causes have: a finer grid in a pair than in a single cause
 //! would show a second cause where the first one's parameter only fits better.
 
-use crate::attempt::Variation;
-use crate::cause::Cause;
+use crate::attempt::OfferVariation;
+use crate::cause::JudgedCause;
 use crate::hypothesis::{Hypothesis, RateLimit};
 use crate::memory::{Capacity, Lifetime, Memory};
 use crate::route::Route;
 
-use Cause::{
+use JudgedCause::{
     BoundToCertificate, BoundToName, BoundToSuite, Capacity as TooSmall, ChainCap, FreshKey, Lifetime as TooShort,
     NeverAccepted, NodeDown, NotShared, OfferBreaks, RateLimit as Limited, RefusedYoung, SingleUse,
 };
@@ -28,8 +28,11 @@ const PERFECT: Memory = Memory::PERFECT;
 const NONE: Memory = Memory { accepts: false, ..PERFECT };
 /// Other clients' connections in a second.
 const TRAFFIC: [f64; 4] = [0.0, 0.5, 4.0, 25.0];
-const BOUND: [(Variation, Cause); 3] =
-    [(Variation::Name, BoundToName), (Variation::Suite, BoundToSuite), (Variation::Certificate, BoundToCertificate)];
+const BOUND: [(OfferVariation, JudgedCause); 3] = [
+    (OfferVariation::Name, BoundToName),
+    (OfferVariation::Suite, BoundToSuite),
+    (OfferVariation::Certificate, BoundToCertificate),
+];
 
 /// Seconds from one rotation to the next, each a tenth longer than the one before.
 pub(crate) fn rotation_periods() -> impl ExactSizeIterator<Item = f64> {
@@ -88,7 +91,7 @@ fn whole_seconds() -> impl Iterator<Item = Memory> {
 }
 
 fn one_node() -> Vec<Hypothesis> {
-    let of = |cause: Cause, memory: Memory| Hypothesis::of(&[cause]).remembering(memory);
+    let of = |cause: JudgedCause, memory: Memory| Hypothesis::of(&[cause]).remembering(memory);
     let lives = || geometric(0.05, 40.0, 48).map(living);
     let mut all = shared(0.45, [Hypothesis::of(&[])]);
     all.extend(shared(0.05, [of(NeverAccepted, NONE)]));
@@ -120,7 +123,7 @@ fn one_node() -> Vec<Hypothesis> {
     let held_once = [1, 2, 3, 4, 5, 6, 8, 12, 16, 25].into_iter().flat_map(|count| traffic().map(move |it| both(count, it)));
     all.extend(shared_by_seconds(0.01, held_once));
     for (variation, cause) in BOUND {
-        let pair = |other: Cause, memory: Memory| {
+        let pair = |other: JudgedCause, memory: Memory| {
             Hypothesis::of(&[cause, other]).remembering(Memory { bound_to: Some(variation), ..memory })
         };
         all.extend(shared(0.02, [of(cause, Memory { bound_to: Some(variation), ..PERFECT })]));
@@ -238,8 +241,9 @@ fn routed() -> Vec<Hypothesis> {
     few.extend([2, 3, 4].map(|count| Route::in_turn(&distinct(count), 0.5, 0.12)));
     few.extend([2, 3, 4].map(even));
     let lives: Vec<Memory> = geometric(0.3, 6.0, 7).map(living).collect();
-    let pair =
-        |other: Cause, route: &Route, memory: Memory| Hypothesis::of(&[NotShared, other]).remembering(memory).over(route);
+    let pair = |other: JudgedCause, route: &Route, memory: Memory| {
+        Hypothesis::of(&[NotShared, other]).remembering(memory).over(route)
+    };
     all.extend(shared(0.015, few.iter().flat_map(|route| lives.iter().map(|it| pair(TooShort, route, *it)))));
     all.extend(shared(0.008, few.iter().map(|route| pair(SingleUse, route, ONCE))));
     let small = [2, 4, 8].map(|count| holding(count, 0.0));

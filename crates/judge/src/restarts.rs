@@ -1,6 +1,6 @@
 //! Keys that are lost now and then: an exact pass over when that was last.
 
-use crate::attempt::{Attempt, Seen, likelihood};
+use crate::attempt::{JudgedConnection, SeenConnection, likelihood};
 use crate::one_node::{KeyNames, LATE};
 
 /// One node that loses all it knows at this rate.
@@ -18,7 +18,7 @@ impl Restarts {
         Self { rate, last: vec![1.0], log_weight: prior.ln() }
     }
 
-    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+    pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         let lost = 1.0 - (-self.rate * attempt.gap).exp();
         self.last.iter_mut().for_each(|it| *it *= 1.0 - lost);
         self.last.push(lost);
@@ -41,7 +41,7 @@ impl Restarts {
     }
 
     /// As of [`crate::one_node::OneNode::predict`].
-    pub(crate) fn predict(&self, attempt: &Attempt) -> (f64, f64) {
+    pub(crate) fn predict(&self, attempt: &JudgedConnection) -> (f64, f64) {
         let kept = |from: usize| self.last.iter().take(from + 2).sum::<f64>() * (-self.rate * attempt.gap).exp();
         (attempt.offered.map_or(0.0, |offered| kept(offered.from)), 0.0)
     }

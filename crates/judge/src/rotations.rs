@@ -3,7 +3,7 @@
 //! A grid of periods and phases would not do: after ten periods, a period that is wrong by a twentieth predicts nothing. Here the
 //! time since the last replacement is known as well as the attempts show it, and becomes less certain as time goes by.
 
-use crate::attempt::{Attempt, Seen, likelihood};
+use crate::attempt::{JudgedConnection, SeenConnection, likelihood};
 use crate::one_node::{KeyNames, LATE};
 
 /// Parts of a period.
@@ -26,7 +26,7 @@ impl Rotations {
         Self { period, since: [1.0 / PARTS as f64; PARTS], log_weight: prior.ln() }
     }
 
-    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+    pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         self.since = self.after(attempt.gap);
         if names.is_late(attempt, seen) {
             self.log_weight += LATE.ln();
@@ -48,7 +48,7 @@ impl Rotations {
     }
 
     /// As of [`crate::one_node::OneNode::predict`].
-    pub(crate) fn predict(&self, attempt: &Attempt) -> (f64, f64) {
+    pub(crate) fn predict(&self, attempt: &JudgedConnection) -> (f64, f64) {
         let Some(offered) = attempt.offered else { return (0.0, 0.0) };
         let parts = self.after(attempt.gap).into_iter().enumerate();
         let knows = |part: usize| offered.age < (part as f64 + 0.5) * self.period / PARTS as f64;

@@ -1,6 +1,6 @@
 //! Hypotheses of several nodes. Which node answered each connection is hidden: a particle filter follows it.
 
-use crate::attempt::{Attempt, Outcome, Seen, key_likelihood, likelihood};
+use crate::attempt::{ConnectionOutcome, JudgedConnection, SeenConnection, key_likelihood, likelihood};
 use crate::hypothesis::Hypothesis;
 use crate::one_node::KeyNames;
 use crate::route::{POSITIONS, Positions, Route};
@@ -64,7 +64,7 @@ impl Routed {
 
     /// `lot` of 0 to 1 decides which unlikely paths are dropped. It is the same for all hypotheses, so that those stay equal that
     /// differ in nothing yet.
-    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames, lot: f64) {
+    pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames, lot: f64) {
         let known = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
         let [same, other, fallen] = [(known, 0.0), (0.0, 0.0), (0.0, 1.0)]
             .map(|(resumed, failed)| likelihood(attempt, seen.outcome, resumed, failed));
@@ -112,7 +112,7 @@ impl Routed {
     /// Keeps as many branches as there are particles: the likely ones as they are, of the others some by lot (Fearnhead and
     /// Clifford, "On-line inference for hidden Markov models via particle filters", Journal of the Royal Statistical Society B 65,
     /// 2003).
-    fn keep(&mut self, branches: &[Branch], key: Option<u32>, lot: f64, outcome: Outcome) {
+    fn keep(&mut self, branches: &[Branch], key: Option<u32>, lot: f64, outcome: ConnectionOutcome) {
         let limit = keep_limit(branches);
         let mut next = std::mem::take(&mut self.spare);
         next.resize_with(PARTICLES, Particle::default);
@@ -128,7 +128,7 @@ impl Routed {
                 particle.clone_from(&self.particles[branch.particle]);
                 particle.weight = branch.weight.max(limit);
                 particle.path.push(branch.position as u8);
-                if let Some(key) = key.filter(|_| outcome != Outcome::Failed) {
+                if let Some(key) = key.filter(|_| outcome != ConnectionOutcome::Failed) {
                     particle.names[usize::from(self.route.nodes[branch.position])] = Some(key);
                 }
                 kept += 1;
@@ -148,7 +148,7 @@ impl Routed {
     }
 
     /// As of [`crate::one_node::OneNode::predict`], where `ahead` is of the attempt's gap.
-    pub(crate) fn predict(&self, attempt: &Attempt, ahead: &[Positions]) -> (f64, f64) {
+    pub(crate) fn predict(&self, attempt: &JudgedConnection, ahead: &[Positions]) -> (f64, f64) {
         let (mut fallen, mut reached) = (0.0, 0.0);
         for (particle, ahead) in self.particles.iter().zip(ahead) {
             let home = attempt.offered.and_then(|offered| self.home(particle, offered.from));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::attempt::{Attempt, Outcome, Seen};
+use crate::attempt::{ConnectionOutcome, JudgedConnection, SeenConnection};
 use crate::one_node::KeyNames;
 
 /// What the attempts are told apart by.
@@ -44,7 +44,7 @@ impl Unknown {
         Self { by, counts: HashMap::new(), previous: 0, times: Vec::new(), log_weight: prior.ln() }
     }
 
-    fn bucket(&self, attempt: &Attempt) -> Option<i64> {
+    fn bucket(&self, attempt: &JudgedConnection) -> Option<i64> {
         let offered = attempt.offered?;
         Some(match self.by {
             By::Nothing => 0,
@@ -60,7 +60,7 @@ impl Unknown {
         })
     }
 
-    pub(crate) fn observe(&mut self, attempt: &Attempt, seen: &Seen, names: &KeyNames) {
+    pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         let bucket = self.bucket(attempt);
         let before = if bucket.is_some() { OFFERED } else { NOT_OFFERED };
         let counts = self.counts.entry(bucket).or_default();
@@ -75,16 +75,16 @@ impl Unknown {
         }
         if bucket.is_some() {
             self.previous = match seen.outcome {
-                Outcome::Full => 0,
-                Outcome::Resumed => 1,
-                Outcome::Failed => 2,
+                ConnectionOutcome::Full => 0,
+                ConnectionOutcome::Resumed => 1,
+                ConnectionOutcome::Failed => 2,
             };
         }
         self.times.push(attempt.at);
     }
 
     /// As of [`crate::one_node::OneNode::predict`].
-    pub(crate) fn predict(&self, attempt: &Attempt) -> (f64, f64) {
+    pub(crate) fn predict(&self, attempt: &JudgedConnection) -> (f64, f64) {
         let bucket = self.bucket(attempt);
         let counts = self.counts.get(&bucket).copied().unwrap_or_default();
         let sum = counts.iter().sum::<f64>() + 1.1;

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use account::{ConnectionAccount, HandshakeFailure};
-pub use config::{ClientAuth, EmbeddedConfig, Resumption, ServerApplication, Turn, Versions};
+pub use config::{ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, ServerApplication, Turn, Versions};
 
 pub(crate) use connection::{ClosedBy, Connection, End, Moment};
 

@@ -40,8 +40,8 @@ mod watched;
 pub use authority::{Authority, ServerSpec, Validity};
 pub use delayed::start_delayed_relay;
 pub use embedded::{
-    ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, ServerApplication, Turn,
-    Versions,
+    ClientAuthRequest, ConnectionAccount, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, HandshakeFailure,
+    ServerApplication, Turn, Versions,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reprise_model::Nanos;
 
-use crate::options::{Arrival, ArrivalSpread, Options};
+use crate::options::{Arrival, ArrivalSpread, LoadOptions};
 use crate::rates::Rates;
 
 /// The arrivals of one thread, in order.
@@ -27,7 +27,7 @@ pub(crate) struct Open {
 
 impl Arrivals {
     /// The part of thread `index` of `options.threads`.
-    pub(crate) fn of_thread(options: &Options, index: usize) -> Self {
+    pub(crate) fn of_thread(options: &LoadOptions, index: usize) -> Self {
         let threads = options.threads.max(1);
         match options.arrival {
             Arrival::Closed { connections } => {
@@ -158,11 +158,11 @@ mod tests {
 
     fn open(rate: f64, spread: ArrivalSpread, ramp: u64, threads: usize) -> Vec<Open> {
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
-        let options = Options {
+        let options = LoadOptions {
             arrival: Arrival::Open { rate, spread, most: 1 },
             ramp: Duration::from_secs(ramp),
             threads,
-            ..Options::new(address, Vec::new())
+            ..LoadOptions::new(address, Vec::new())
         };
         let of_thread = |index| match Arrivals::of_thread(&options, index) {
             Arrivals::Open(open) => open,

@@ -7,7 +7,7 @@ use reprise_engine::{Error, Session};
 use reprise_model::{Facts, FaultName, Kind, Nanos};
 use rustls_pki_types::UnixTime;
 
-use crate::options::Plan;
+use crate::options::ConnectionPlan;
 use crate::sessions::{name_of, offered_name};
 use crate::shared::LoadShared;
 
@@ -25,10 +25,10 @@ pub struct ThreadSessions {
 
 impl SessionPolicy for ThreadSessions {
     type Shared = LoadShared;
-    type Plan = Plan;
+    type Plan = ConnectionPlan;
 
     /// Where there is no session to offer, it is a full handshake, from which one may come.
-    fn plan(&mut self, shared: &mut LoadShared, plan: Plan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
+    fn plan(&mut self, shared: &mut LoadShared, plan: ConnectionPlan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
         let name = shared.names.get_mut(plan.name).ok_or(Fault::new(FaultName::NothingToOffer))?;
         self.name = plan.name;
         let offer = name.sessions.offer(plan.kind, now);

@@ -10,7 +10,7 @@ use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_model::{Facts, FaultName, Kind, Nanos, Phases};
 
 use crate::client::LoadClient;
-use crate::options::{Close, Options, Plan};
+use crate::options::{Close, ConnectionPlan, LoadOptions};
 use crate::shared::LoadShared;
 use crate::socket::Socket;
 
@@ -34,7 +34,7 @@ pub(crate) enum Begun {
 }
 
 impl Connection {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &LoadOptions) -> Self {
         Self {
             socket: Socket::default(),
             attempt: Attempt::new(LoadClient::default(), options.application.exchange(false)),
@@ -49,8 +49,8 @@ impl Connection {
     pub(crate) fn begin(
         &mut self,
         shared: &mut LoadShared,
-        options: &Options,
-        plan: Plan,
+        options: &LoadOptions,
+        plan: ConnectionPlan,
         intended: Nanos,
         now: impl Fn() -> Nanos,
     ) -> Result<Begun, Fault> {
@@ -126,7 +126,7 @@ impl Connection {
 
     /// Ends it, whatever its state. Where another connection follows at once, it may have the socket; without one the poll
     /// would tell of a socket that is disconnected, and cost more than is saved.
-    pub(crate) fn end(&mut self, shared: &mut LoadShared, options: &Options, how: End, another_follows: bool) {
+    pub(crate) fn end(&mut self, shared: &mut LoadShared, options: &LoadOptions, how: End, another_follows: bool) {
         let completed = how == End::Completed;
         let at = self.begun();
         if completed

@@ -5,7 +5,7 @@ use std::fs;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reprise_model::DescriptorShortage;
 
-use crate::options::{Arrival, Options};
+use crate::options::{Arrival, LoadOptions};
 
 /// What each thread opens beside its connections: its poll, that poll's waker and a timer.
 const EACH_THREAD: u64 = 3;
@@ -13,9 +13,9 @@ const EACH_THREAD: u64 = 3;
 /// Left for files that are opened while the load runs: the accounts of processor time, the results.
 const SPARE: u64 = 8;
 
-impl Options {
+impl LoadOptions {
     /// Raises this process's limit of descriptors as far as it may, and leaves no more connections at once than there is room
-    /// for: more would fail one and all on this machine, and say nothing of the server. [`Options::shortage`] tells of it.
+    /// for: more would fail one and all on this machine, and say nothing of the server. [`LoadOptions::shortage`] tells of it.
     pub fn fit_descriptors(&mut self) {
         let Some(limit) = raised_limit() else { return };
         let taken = open_descriptors() + SPARE + EACH_THREAD * self.threads as u64;
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_not_asked_for() {
-        let options = Options::new(SocketAddr::from(([127, 0, 0, 1], 1)), Vec::new());
+        let options = LoadOptions::new(SocketAddr::from(([127, 0, 0, 1], 1)), Vec::new());
         let mut few = options.clone();
         few.fit_descriptors();
         assert_eq!((few.shortage, few.arrival), (None, options.arrival));
@@ -59,7 +59,7 @@ mod tests {
             Arrival::Closed { connections: usize::MAX },
             Arrival::Open { rate: 1.0, spread: ArrivalSpread::Constant, most: usize::MAX },
         ] {
-            let mut many = Options { arrival, ..options.clone() };
+            let mut many = LoadOptions { arrival, ..options.clone() };
             many.fit_descriptors();
             let shortage = many.shortage.unwrap();
             assert_eq!((many.most_connections(), shortage.wanted), (shortage.room, usize::MAX));

@@ -11,11 +11,17 @@ use reprise_model::{ClientAuthentication, ClientCpu, Facts, Kind, Phase, Protoco
 use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
-use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options};
+use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOptions};
 
 impl LoadOutcome {
     /// The document of this load, without words: [`LoadOutcome::reason`] and [`LoadOutcome::notices`] are what is to be worded.
-    pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
+    pub fn document(
+        &self,
+        options: &LoadOptions,
+        target: Target,
+        interrupted: bool,
+        provenance: Provenance,
+    ) -> LoadDocument {
         let (planned, loaded) = (self.planned(options), self.loaded(options));
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
         let a_second = |count: u64| count as f64 / loaded.as_secs_f64().max(1e-9);
@@ -81,13 +87,13 @@ impl LoadOutcome {
     }
 
     /// From the end of the warm-up to the end of the time that counts.
-    fn window(&self, options: &Options) -> LoadWindow {
+    fn window(&self, options: &LoadOptions) -> LoadWindow {
         let unix_ns = |time: SystemTime| nanos(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         let from_unix_ns = unix_ns(self.began).saturating_add(nanos(options.warmup));
         LoadWindow { from_unix_ns, to_unix_ns: from_unix_ns.saturating_add(nanos(self.planned(options))) }
     }
 
-    fn wanted_groups(&self, options: &Options) -> BTreeMap<String, String> {
+    fn wanted_groups(&self, options: &LoadOptions) -> BTreeMap<String, String> {
         let names = &options.tls.server_names;
         let name_at = |place: usize| names.get(place).and_then(|name| name.name.clone()).unwrap_or_default();
         self.summary.wanted_groups.iter().map(|(place, group)| (name_at(*place), group.to_string())).collect()
@@ -122,7 +128,7 @@ impl LoadOutcome {
     }
 }
 
-fn asked(options: &Options) -> LoadAsked {
+fn asked(options: &LoadOptions) -> LoadAsked {
     let (connections, rate, open) = match options.arrival {
         Arrival::Closed { connections } => (Some(connections as u64), None, None),
         Arrival::Open { rate, spread, most } => (None, Some(rate), Some((spread, most as u64))),

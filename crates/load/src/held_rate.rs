@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::load::LoadOutcome;
-use crate::options::{Arrival, ArrivalSpread, LoadEnd, Options};
+use crate::options::{Arrival, ArrivalSpread, LoadEnd, LoadOptions};
 use crate::rates::Rates;
 
 /// The share of a rate that must have been held for it to count as held.
@@ -11,7 +11,7 @@ const HELD: f64 = 0.98;
 
 impl LoadOutcome {
     /// The time that counts: without the warm-up, and without what the last connections took after the end.
-    pub(crate) fn planned(&self, options: &Options) -> Duration {
+    pub(crate) fn planned(&self, options: &LoadOptions) -> Duration {
         match options.end {
             LoadEnd::After(duration) => duration.min(self.elapsed),
             LoadEnd::Count(_) => self.elapsed,
@@ -19,7 +19,7 @@ impl LoadOutcome {
     }
 
     /// What of it the rate is of: a target that died was loaded until its last connection.
-    pub(crate) fn loaded(&self, options: &Options) -> Duration {
+    pub(crate) fn loaded(&self, options: &LoadOptions) -> Duration {
         match self.target_is_gone && self.summary.completed() > 0 {
             true => Duration::from(self.summary.last_completed),
             false => self.planned(options),
@@ -27,7 +27,7 @@ impl LoadOutcome {
     }
 
     /// Whether what was due was done in time: never in a closed loop, nor where the ramp did not come to the rate.
-    pub(crate) fn held_its_rate(&self, options: &Options) -> bool {
+    pub(crate) fn held_its_rate(&self, options: &LoadOptions) -> bool {
         let Arrival::Open { rate, spread, .. } = options.arrival else { return false };
         let (from, ramp) = (options.warmup.as_secs_f64(), options.ramp.as_secs_f64());
         let planned = self.planned(options).as_secs_f64();

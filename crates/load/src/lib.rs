@@ -59,8 +59,10 @@ mod worker;
 pub use capacity::{PlanTarget, plan};
 pub use client::{LoadClient, ThreadSessions};
 pub use latencies::LatencyCounts;
-pub use load::{LoadOutcome, Observer, Silent, run};
-pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};
+pub use load::{LoadObserver, LoadOutcome, NoLoadObserver, run};
+pub use options::{
+    Arrival, ArrivalSpread, Close, ConnectionPlan, KeyShareMode, LoadEnd, LoadOptions, TlsOptions, WeightedName,
+};
 pub use resources::cpu::process_tree_cpu;
 pub use resources::{has_started, listens_on};
 pub use shared::LoadShared;

@@ -12,7 +12,7 @@ use reprise_model::{Kind, Nanos, ProcessorShare};
 use reprise_stats::histogram::histogram;
 
 use crate::latencies::LatencyCounts;
-use crate::options::{Arrival, LoadEnd, Options};
+use crate::options::{Arrival, LoadEnd, LoadOptions};
 use crate::resources::{Account, Used};
 use crate::stages::StageCpu;
 use crate::summary::{KindSummary, Summary};
@@ -99,11 +99,11 @@ impl LoadOutcome {
 }
 
 /// Is told how a load proceeds, about ten times a second.
-pub trait Observer {
+pub trait LoadObserver {
     /// Connections that have completed and failed so far, after this time.
     fn proceeded(&self, elapsed: Nanos, completed: u64, failed: u64);
 
-    /// Is told before each [`Observer::proceeded`]: how many connections have taken how long so far.
+    /// Is told before each [`LoadObserver::proceeded`]: how many connections have taken how long so far.
     fn latencies(&self, _so_far: &LatencyCounts) {}
 
     /// A search begins to try this rate, in connections a second.
@@ -114,9 +114,9 @@ pub trait Observer {
 }
 
 /// Watches nothing.
-pub struct Silent;
+pub struct NoLoadObserver;
 
-impl Observer for Silent {
+impl LoadObserver for NoLoadObserver {
     fn proceeded(&self, _elapsed: Nanos, _completed: u64, _failed: u64) {}
 }
 
@@ -127,7 +127,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
-pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<LoadOutcome> {
+pub fn run(options: &LoadOptions, stop: &(dyn Fn() -> bool + Sync), observer: &dyn LoadObserver) -> io::Result<LoadOutcome> {
     let state = RunState::new(stop);
     check_processors(options)?;
     let threads = 0..options.threads.max(1);
@@ -209,8 +209,8 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
 ///
 /// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
 /// to end: only another try tells.
-fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
-    let options = Options {
+fn still_answers(options: &LoadOptions, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+    let options = LoadOptions {
         arrival: Arrival::Closed { connections: LAST_TRIES },
         end: LoadEnd::Count(LAST_TRIES as u64),
         mix: vec![(Kind::Full, 1)],
@@ -229,7 +229,7 @@ fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
 }
 
 /// A load that does not run where it was to run is another one.
-fn check_processors(options: &Options) -> io::Result<()> {
+fn check_processors(options: &LoadOptions) -> io::Result<()> {
     // Where the system does not tell, it may refuse later.
     let Ok(allowed) = sched_getaffinity(Pid::from_raw(0)) else { return Ok(()) };
     match options.processors.iter().find(|processor| !allowed.is_set(**processor).unwrap_or(false)) {
@@ -244,7 +244,7 @@ fn check_processors(options: &Options) -> io::Result<()> {
 }
 
 /// Where the system refuses, a thread runs where it likes.
-fn pin(options: &Options, index: usize) {
+fn pin(options: &LoadOptions, index: usize) {
     let processors = &options.processors;
     let Some(processor) = processors.get(index % processors.len().max(1)) else { return };
     let mut set = CpuSet::new();

@@ -5,7 +5,7 @@ use reprise_model::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Ver
 use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;
-use crate::options::{Close, Options};
+use crate::options::{Close, LoadOptions};
 use crate::resources::Used;
 use crate::verdict::{CROWDED, scarce_ports};
 
@@ -28,7 +28,7 @@ const REMEDIABLE: [FaultName; 4] = [
 
 impl LoadOutcome {
     /// Why the figures of its document may mislead.
-    pub fn notices(&self, document: &LoadDocument, options: &Options) -> Vec<LoadNotice> {
+    pub fn notices(&self, document: &LoadDocument, options: &LoadOptions) -> Vec<LoadNotice> {
         let mut notices = Vec::new();
         if self.target_is_gone() && document.total_completed() > 0 && !document.interrupted {
             notices.push(LoadNotice::TargetGone);
@@ -51,7 +51,7 @@ impl LoadOutcome {
         notices
     }
 
-    fn of_the_generator(&self, document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {
+    fn of_the_generator(&self, document: &LoadDocument, options: &LoadOptions, notices: &mut Vec<LoadNotice>) {
         let scarce_ports = scarce_ports(self, options);
         if document.bottleneck.client_busy >= SUSPECT {
             notices.push(LoadNotice::ClientBusy { scarce_ports: scarce_ports.is_some() });
@@ -73,7 +73,7 @@ impl LoadOutcome {
         }
     }
 
-    fn of_the_processors(&self, document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {
+    fn of_the_processors(&self, document: &LoadDocument, options: &LoadOptions, notices: &mut Vec<LoadNotice>) {
         let Used { client_restraint, server_restraint, .. } = &self.used_until_drain;
         let reason = self.reason(options);
         let is_the_reason = |restraint: &CpuRestraint| reason.limit() == Some(restraint);
@@ -95,14 +95,14 @@ impl LoadOutcome {
     }
 
     /// Whether full handshakes were made since no resumed connection brought a new ticket of TLS 1.3, which serves once.
-    fn want_of_tickets(&self, document: &LoadDocument, options: &Options) -> Option<LoadNotice> {
+    fn want_of_tickets(&self, document: &LoadDocument, options: &LoadOptions) -> Option<LoadNotice> {
         let resumed = self.completed(Kind::Ticket);
         let is_cause = resumed > 0 && self.summary.without_ticket == resumed && !options.tls.reuse_tickets;
         let is_felt = document.primed * 10 > document.total_completed();
         (is_cause && is_felt).then_some(LoadNotice::NoTicketOnResumption)
     }
 
-    fn of_failures(&self, document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {
+    fn of_failures(&self, document: &LoadDocument, options: &LoadOptions, notices: &mut Vec<LoadNotice>) {
         notices.extend(options.shortage.map(LoadNotice::FewerConnections));
         let not_started = document.not_started.saturating_add(document.warmup_not_started);
         if not_started > 0 {
@@ -126,7 +126,7 @@ impl LoadOutcome {
     }
 }
 
-fn of_sessions(document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {
+fn of_sessions(document: &LoadDocument, options: &LoadOptions, notices: &mut Vec<LoadNotice>) {
     let never = options.mix.iter().map(|(kind, _)| *kind).filter(|kind| !document.completed.contains_key(kind));
     if document.total_completed() > 0 {
         notices.extend(never.filter(|kind| *kind != Kind::Full).map(LoadNotice::NeverResumed));
@@ -137,7 +137,7 @@ fn of_sessions(document: &LoadDocument, options: &Options, notices: &mut Vec<Loa
     }
 }
 
-fn refusal_cause(options: &Options) -> Option<RefusalCause> {
+fn refusal_cause(options: &LoadOptions) -> Option<RefusalCause> {
     if options.tls.version == Version::Tls13 && options.tls.reuse_tickets {
         Some(RefusalCause::TicketsReused)
     } else if options.close == Close::Rst && options.mix.iter().any(|(kind, _)| *kind == Kind::Id) {

@@ -15,14 +15,14 @@ use crate::stages::Stage;
 
 /// Every choice of a load.
 #[derive(Clone)]
-pub struct Options {
+pub struct LoadOptions {
     /// Where to connect.
     pub address: SocketAddr,
     /// What is offered.
     pub tls: Arc<TlsOptions>,
     /// When connections begin.
     pub arrival: Arrival,
-    /// The rates of an open loop one after the other, which together last as long as [`Options::end`] says; empty where it has one.
+    /// The rates of an open loop one after the other, which together last as long as [`LoadOptions::end`] says; empty where it has one.
     pub stages: Vec<Stage>,
     /// Over how long the load grows to its full size; of no meaning where there are stages.
     pub ramp: Duration,
@@ -32,7 +32,7 @@ pub struct Options {
     pub end: LoadEnd,
     /// The kinds that are asked for, by weight.
     pub mix: Vec<(Kind, u32)>,
-    /// What is asked, [`Options::requests`] times on each connection.
+    /// What is asked, [`LoadOptions::requests`] times on each connection.
     pub application: Application,
     /// What lies between connecting and TLS; none where TLS begins at once.
     pub route: Option<Route>,
@@ -52,7 +52,7 @@ pub struct Options {
     pub seed: u64,
     /// The server's process, if it runs on this machine.
     pub server_pid: Option<u32>,
-    /// What [`Options::fit_descriptors`] had no room for.
+    /// What [`LoadOptions::fit_descriptors`] had no room for.
     pub shortage: Option<DescriptorShortage>,
 }
 
@@ -84,7 +84,7 @@ pub struct TlsOptions {
 
 /// What one connection is to be.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct ConnectionPlan {
     /// The kind, where there is a session for it.
     pub kind: Kind,
     /// Which of [`TlsOptions::server_names`].
@@ -159,7 +159,7 @@ pub enum Close {
     Notify,
 }
 
-impl Options {
+impl LoadOptions {
     /// A closed loop of 64 full TLS 1.3 handshakes over X25519 with unit key shares, one request each, for ten seconds.
     pub fn new(address: SocketAddr, request: impl Into<Arc<[u8]>>) -> Self {
         Self {

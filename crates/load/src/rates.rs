@@ -1,6 +1,6 @@
 //! The rate of an open loop over time, and its integral: how many connections are due until when.
 
-use crate::options::Options;
+use crate::options::LoadOptions;
 
 /// A rate that grows linearly over the ramp and is constant after it, or in each stage.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ struct Piece {
 impl Rates {
     /// One of `parts` equal parts of what the options ask for; `rate` where they have no stages. The warm-up has the rate of the first
     /// stage, which follows it.
-    pub(crate) fn of(options: &Options, rate: f64, parts: usize) -> Self {
+    pub(crate) fn of(options: &LoadOptions, rate: f64, parts: usize) -> Self {
         let parts = parts.max(1) as f64;
         let ramp = if options.stages.is_empty() { options.ramp.as_secs_f64() } else { 0.0 };
         let first = options.stages.first().map_or(rate, |stage| stage.rate) / parts;
@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn seconds_are_the_inverse_of_arrivals() {
         let stage = |seconds, rate| Stage { duration: Duration::from_secs(seconds), rate };
-        let options = Options::new(SocketAddr::from(([127, 0, 0, 1], 1)), Vec::new());
-        let ramped = Options { ramp: Duration::from_secs(4), ..options.clone() };
+        let options = LoadOptions::new(SocketAddr::from(([127, 0, 0, 1], 1)), Vec::new());
+        let ramped = LoadOptions { ramp: Duration::from_secs(4), ..options.clone() };
         let stages = vec![stage(3, 100.0), stage(2, 1000.0), stage(5, 10.0)];
-        let staged = Options { stages, warmup: Duration::from_secs(1), ..options.clone() };
+        let staged = LoadOptions { stages, warmup: Duration::from_secs(1), ..options.clone() };
         for (options, expected) in [
             (&options, [(0.0, 0.0), (2.0, 200.0), (20.0, 2000.0)]),
             (&ramped, [(2.0, 50.0), (4.0, 200.0), (5.0, 300.0)]),

@@ -9,7 +9,7 @@ use reprise_stats::histogram::{Histogram, histogram, spread};
 use crate::arrivals::Open;
 use crate::document::{latency, nanos};
 use crate::load::LoadOutcome;
-use crate::options::Options;
+use crate::options::LoadOptions;
 use crate::resources::cpu::ServerCpu;
 
 /// A time in which an open loop has one rate.
@@ -41,7 +41,7 @@ struct StageSummary {
 }
 
 impl StageSummaries {
-    pub(crate) fn of(options: &Options) -> Self {
+    pub(crate) fn of(options: &LoadOptions) -> Self {
         let stages = options.stage_ends().map(|end| (Nanos::from(end), StageSummary::default()));
         Self { from: Nanos::from(options.warmup), stages: stages.collect() }
     }
@@ -109,7 +109,7 @@ impl StageSummary {
     }
 }
 
-impl Options {
+impl LoadOptions {
     /// When each stage ends, from the beginning.
     pub(crate) fn stage_ends(&self) -> impl Iterator<Item = Duration> + '_ {
         self.stages.iter().scan(self.warmup, |until, stage| {
@@ -127,7 +127,7 @@ pub(crate) struct StageCpu {
 }
 
 impl StageCpu {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &LoadOptions) -> Self {
         let first = (!options.stages.is_empty()).then_some(options.warmup);
         Self {
             server: options.server_pid,
@@ -163,7 +163,7 @@ impl StageCpu {
 
 impl LoadOutcome {
     /// What came of each stage; one that had not begun when the load was cut short has no seconds.
-    pub(crate) fn stages(&self, options: &Options) -> Vec<LoadStage> {
+    pub(crate) fn stages(&self, options: &LoadOptions) -> Vec<LoadStage> {
         let unseen = StageSummary::default();
         let mut from = Duration::ZERO;
         let stage = |(place, stage): (usize, &Stage)| {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use reprise_model::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
 use reprise_model::{BottleneckReason, Nanos};
 
-use crate::load::{LoadOutcome, Observer, run};
-use crate::options::{Arrival, LoadEnd, Options};
+use crate::load::{LoadObserver, LoadOutcome, run};
+use crate::options::{Arrival, LoadEnd, LoadOptions};
 
 /// What is to be held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Search {
     /// Of the highest rate that held, or else of the last that was tried.
     pub outcome: LoadOutcome,
     /// Its options.
-    pub options: Options,
+    pub options: LoadOptions,
     /// Whether the target was gone when the last one ended.
     pub target_is_gone: bool,
     /// Every rate that was tried, in order.
@@ -101,10 +101,10 @@ impl StepTarget {
 /// # Errors
 /// As [`run`].
 pub fn search(
-    options: &Options,
+    options: &LoadOptions,
     target: StepTarget,
     stop: &(dyn Fn() -> bool + Sync),
-    observer: &dyn Observer,
+    observer: &dyn LoadObserver,
 ) -> io::Result<Option<Search>> {
     let Arrival::Open { rate: first, spread, most } = options.arrival else { return Ok(None) };
     let mut bounds = Bounds::default();
@@ -120,7 +120,7 @@ pub fn search(
             None => break,
         };
         let options =
-            Options { arrival: Arrival::Open { rate, spread, most }, end: LoadEnd::After(duration), ..options.clone() };
+            LoadOptions { arrival: Arrival::Open { rate, spread, most }, end: LoadEnd::After(duration), ..options.clone() };
         observer.tries(rate);
         let outcome = run(&options, stop, observer)?;
         // What was cut short says nothing of its rate.
@@ -173,7 +173,7 @@ impl Bounds {
     }
 }
 
-fn judge(outcome: &LoadOutcome, options: &Options, rate: f64, duration: Duration, target: StepTarget) -> LoadStep {
+fn judge(outcome: &LoadOutcome, options: &LoadOptions, rate: f64, duration: Duration, target: StepTarget) -> LoadStep {
     let completed = outcome.summary.completed();
     let samples = completed + outcome.late();
     let latency_ns = outcome.latency_from_intended(target.quantile);

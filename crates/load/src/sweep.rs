@@ -4,17 +4,17 @@ use std::io;
 
 use reprise_model::Kind;
 use reprise_model::document::{LoadCosts, LoadDocument, LoadShare, LoadSweep, Provenance, Target};
-use reprise_stats::{Line, Point, Ratio, shuffle};
+use reprise_stats::{LeastSquaresLine, Point, Ratio, shuffle};
 
-use crate::load::{LoadOutcome, Observer, run};
-use crate::options::Options;
+use crate::load::{LoadObserver, LoadOutcome, run};
+use crate::options::LoadOptions;
 
 /// What came of a sweep.
 pub struct Sweep {
     /// Of the highest share that was measured.
     pub outcome: LoadOutcome,
     /// Its options.
-    pub options: Options,
+    pub options: LoadOptions,
     /// Whether the target was gone when the last one ended.
     pub target_is_gone: bool,
     /// What was measured of each share.
@@ -37,21 +37,21 @@ impl Sweep {
 /// # Errors
 /// As [`run`].
 pub fn sweep(
-    options: &Options,
+    options: &LoadOptions,
     shares: &[u32],
     stop: &(dyn Fn() -> bool + Sync),
-    observer: &dyn Observer,
+    observer: &dyn LoadObserver,
 ) -> io::Result<Option<Sweep>> {
     let mut order = shares.to_vec();
     shuffle(&mut order, options.seed);
     let mut measured = LoadSweep::default();
-    let mut best: Option<((bool, u32), LoadOutcome, Options)> = None;
+    let mut best: Option<((bool, u32), LoadOutcome, LoadOptions)> = None;
     let mut target_is_gone = false;
     for share in order {
         if stop() || target_is_gone {
             break;
         }
-        let options = Options { mix: mix(&options.mix, share), ..options.clone() };
+        let options = LoadOptions { mix: mix(&options.mix, share), ..options.clone() };
         observer.offers(share);
         let outcome = run(&options, stop, observer)?;
         target_is_gone = outcome.target_is_gone();
@@ -76,15 +76,15 @@ pub fn sweep(
 
 /// The server's processor time for a connection over the share that resumed; `None` where the server was not named, or the shares do not
 /// differ.
-pub(crate) fn line(sweep: &LoadSweep) -> Option<Line> {
+pub(crate) fn line(sweep: &LoadSweep) -> Option<LeastSquaresLine> {
     let point = |share: &LoadShare| {
         Some(Point { x: share.resumed?, y: share.server_cpu_ns? as f64, weight: share.connections as f64 })
     };
-    Line::through(&sweep.shares.iter().filter_map(point).collect::<Vec<_>>())
+    LeastSquaresLine::through(&sweep.shares.iter().filter_map(point).collect::<Vec<_>>())
 }
 
 /// The ends of the line; `None` where one of them is no cost.
-fn costs(line: Line) -> Option<LoadCosts> {
+fn costs(line: LeastSquaresLine) -> Option<LoadCosts> {
     let ns = |value: f64| value.max(0.0).round() as u64;
     let ends = |cost: Ratio| cost.ci95.map(|ends| ends.map(ns));
     let (full, resumed) = (line.at(0.0), line.at(1.0));
@@ -108,7 +108,7 @@ fn mix(asked: &[(Kind, u32)], share: u32) -> Vec<(Kind, u32)> {
     std::iter::once(full).chain(resumed).filter(|(_, weight)| *weight > 0).collect()
 }
 
-fn row(outcome: &LoadOutcome, options: &Options, share: u32) -> LoadShare {
+fn row(outcome: &LoadOutcome, options: &LoadOptions, share: u32) -> LoadShare {
     let summary = &outcome.summary;
     let connections = summary.completed() + summary.late + summary.warmup;
     let of_all = |count: f64| (connections > 0).then(|| count / connections as f64);

@@ -5,7 +5,7 @@ use reprise_model::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
 
 use crate::document::nanos;
 use crate::load::LoadOutcome;
-use crate::options::Options;
+use crate::options::LoadOptions;
 use crate::resources::Used;
 use crate::resources::cpu::ServerCpu;
 
@@ -23,12 +23,12 @@ pub(crate) const CROWDED: f64 = 0.1;
 
 impl LoadOutcome {
     /// Why whoever was the bottleneck is called so.
-    pub fn reason(&self, options: &Options) -> BottleneckReason {
+    pub fn reason(&self, options: &LoadOptions) -> BottleneckReason {
         Readings::of(self, options).judge()
     }
 
     /// Who was the bottleneck, without words.
-    pub(crate) fn bottleneck(&self, options: &Options) -> Bottleneck {
+    pub(crate) fn bottleneck(&self, options: &LoadOptions) -> Bottleneck {
         let readings = Readings::of(self, options);
         Bottleneck {
             verdict: readings.judge().verdict(),
@@ -64,7 +64,7 @@ struct Readings {
 }
 
 impl Readings {
-    fn of(outcome: &LoadOutcome, options: &Options) -> Self {
+    fn of(outcome: &LoadOutcome, options: &LoadOptions) -> Self {
         let Used { time, client_restraint, server, server_restraint, .. } = &outcome.used_until_drain;
         Self {
             completed: outcome.summary.completed() + outcome.summary.late,
@@ -114,7 +114,7 @@ impl Readings {
 }
 
 /// Local ports, where so many of them wait that it takes long to find a free one.
-pub(crate) fn scarce_ports(outcome: &LoadOutcome, options: &Options) -> Option<LocalPorts> {
+pub(crate) fn scarce_ports(outcome: &LoadOutcome, options: &LoadOptions) -> Option<LocalPorts> {
     outcome.used_until_drain.ports.filter(|ports| options.uses_up_ports() && ports.are_scarce())
 }
 

@@ -14,7 +14,7 @@ use crate::arrivals::{Arrivals, Turns, share};
 use crate::connection::Connection;
 use crate::deadlines::Deadlines;
 use crate::latencies::Latencies;
-use crate::options::{LoadEnd, Options, Plan};
+use crate::options::{ConnectionPlan, LoadEnd, LoadOptions};
 use crate::resources::cpu::Spent;
 use crate::shared::LoadShared;
 use crate::stages::StageSummaries;
@@ -60,7 +60,7 @@ pub(crate) struct RunState<'a> {
 
 /// One thread's part.
 pub(crate) struct Worker<'a> {
-    options: &'a Options,
+    options: &'a LoadOptions,
     state: &'a RunState<'a>,
     epoch: Instant,
     poll: Poll,
@@ -114,7 +114,7 @@ impl<'a> RunState<'a> {
 
 impl<'a> Worker<'a> {
     /// Makes everything that a thread needs, so that nothing is made while it runs.
-    pub(crate) fn new(options: &'a Options, state: &'a RunState<'a>, index: usize) -> io::Result<Self> {
+    pub(crate) fn new(options: &'a LoadOptions, state: &'a RunState<'a>, index: usize) -> io::Result<Self> {
         let arrivals = Arrivals::of_thread(options, index);
         let places = share(options.most_connections() as u64, options.threads, index).max(1) as usize;
         let sessions = share(options.sessions as u64, options.threads, index) as usize;
@@ -274,7 +274,7 @@ impl<'a> Worker<'a> {
         let (epoch, warmup) = (self.epoch, self.warmup());
         let Some(connection) = self.connections.get_mut(place) else { return };
         let now = || Nanos::from(epoch.elapsed());
-        let begun = connection.begin(&mut self.shared, self.options, Plan { kind, name }, intended, now);
+        let begun = connection.begin(&mut self.shared, self.options, ConnectionPlan { kind, name }, intended, now);
         if let Some(left) = &mut self.left
             && connection.begun() >= warmup
         {

@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 use reprise_harness::Lab;
 use reprise_harness::load::{self, document, load};
-use reprise_lab::{EmbeddedServer, Resumption};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer};
 use reprise_load::{
-    Arrival, ArrivalSpread, LoadEnd, Options, Silent, Stage, StepTarget, TlsOptions, WeightedName, run, search,
+    Arrival, ArrivalSpread, LoadEnd, LoadOptions, NoLoadObserver, Stage, StepTarget, TlsOptions, WeightedName, run, search,
 };
 use reprise_model::{FaultName, Kind, LoadNotice, Nanos, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
 
 fn server() -> EmbeddedServer {
-    Lab::new().server(Resumption::Ticket)
+    Lab::new().server(EmbeddedResumption::Ticket)
 }
 
-fn options(address: SocketAddr) -> Options {
+fn options(address: SocketAddr) -> LoadOptions {
     load::options(address, Version::Tls13)
 }
 
@@ -29,7 +29,7 @@ fn every_kind_goes_to_every_name() {
     let server = server();
     let name = |name: &str| WeightedName { name: Some(name.to_owned()), weight: 1 };
     let tls = TlsOptions { server_names: vec![name("a.example"), name("b.example")], ..TlsOptions::new(Version::Tls13) };
-    let options = Options {
+    let options = LoadOptions {
         tls: Arc::new(tls),
         mix: vec![(Kind::Full, 1), (Kind::Ticket, 1)],
         end: LoadEnd::Count(80),
@@ -47,7 +47,7 @@ fn every_kind_goes_to_every_name() {
 #[test]
 fn a_count_is_of_what_begins_after_the_warm_up() {
     let server = server();
-    let options = Options { warmup: Duration::from_millis(100), end: LoadEnd::Count(20), ..options(server.address()) };
+    let options = LoadOptions { warmup: Duration::from_millis(100), end: LoadEnd::Count(20), ..options(server.address()) };
     let outcome = load(&options);
     assert_eq!(outcome.completed(Kind::Full), 20);
     let warmup = document(&outcome, &options).warmup_completed;
@@ -59,7 +59,7 @@ fn a_count_is_of_what_begins_after_the_warm_up() {
 fn what_fails_in_the_warm_up_is_counted_apart() {
     let warmup = Duration::from_millis(300);
     let closing = MisbehavingServer::closing().unwrap();
-    let options = Options { warmup, end: LoadEnd::Count(5), ..options(closing.address()) };
+    let options = LoadOptions { warmup, end: LoadEnd::Count(5), ..options(closing.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     assert_eq!(document.errors, BTreeMap::from([("closed_early".to_owned(), 5)]));
@@ -68,7 +68,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
 
     // Of what is due every millisecond, a few begin, one after the other, and the rest find no place.
     let silent = MisbehavingServer::silent().unwrap();
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Open { rate: 1000.0, spread: ArrivalSpread::Constant, most: 1 },
         warmup,
         end: LoadEnd::After(warmup),
@@ -89,7 +89,7 @@ fn each_connection_counts_in_the_stage_in_which_it_was_due() {
     let [warmup, each] = [100, 200].map(Duration::from_millis);
     let stages: Vec<Stage> = [100.0, 500.0, 50.0].map(|rate| Stage { duration: each, rate }).to_vec();
     let rate = stages.iter().map(|stage| stage.rate).sum::<f64>() / 3.0;
-    let staged = Options {
+    let staged = LoadOptions {
         arrival: Arrival::Open { rate, spread: ArrivalSpread::Constant, most: 200 },
         stages,
         warmup,
@@ -112,11 +112,11 @@ fn each_connection_counts_in_the_stage_in_which_it_was_due() {
 
     // One place, where nobody answers: what finds it taken is counted where it was due.
     let silent = MisbehavingServer::silent().unwrap();
-    let staged = Options {
+    let staged = LoadOptions {
         arrival: Arrival::Open { rate, spread: ArrivalSpread::Constant, most: 1 },
         timeout: Duration::from_millis(150),
         threads: 1,
-        ..Options { address: silent.address(), ..staged }
+        ..LoadOptions { address: silent.address(), ..staged }
     };
     let document = self::document(&load(&staged), &staged);
     for (stage, offered) in document.stages.iter().zip([20, 100, 10]) {
@@ -126,10 +126,10 @@ fn each_connection_counts_in_the_stage_in_which_it_was_due() {
     assert_eq!(document.stages.iter().map(|stage| stage.not_started).sum::<u64>(), document.not_started);
 
     // What is cut short keeps what came until then.
-    let staged = Options { address: server.address(), ..staged };
+    let staged = LoadOptions { address: server.address(), ..staged };
     let began = Instant::now();
     let stop = || began.elapsed() > warmup + each;
-    let document = self::document(&run(&staged, &stop, &Silent).unwrap(), &staged);
+    let document = self::document(&run(&staged, &stop, &NoLoadObserver).unwrap(), &staged);
     assert!(document.stages[0].total_completed() > 0, "{:?}", document.stages);
     assert_eq!((document.stages[2].offered, document.stages[2].server_cpu_ns), (0, None), "{:?}", document.stages);
 }
@@ -137,7 +137,7 @@ fn each_connection_counts_in_the_stage_in_which_it_was_due() {
 #[test]
 fn a_warm_up_that_tells_the_group_leaves_no_error() {
     let server = Lab::new().server_with(|config| config.groups = vec![reprise_lab::NamedGroup::secp384r1]);
-    let options = Options { warmup: Duration::from_millis(300), end: LoadEnd::Count(5), ..options(server.address()) };
+    let options = LoadOptions { warmup: Duration::from_millis(300), end: LoadEnd::Count(5), ..options(server.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     assert_eq!((document.total_completed(), document.total_errors()), (5, 0));
@@ -150,7 +150,7 @@ fn a_warm_up_that_tells_the_group_leaves_no_error() {
 #[test]
 fn the_time_is_of_the_connections_not_of_the_observer() {
     let server = server();
-    let options = Options { end: LoadEnd::Count(1), ..options(server.address()) };
+    let options = LoadOptions { end: LoadEnd::Count(1), ..options(server.address()) };
     let document = document(&load(&options), &options);
     let whole = document.latency_ns[&Kind::Full][&reprise_model::Phase::Total].max as f64 / 1e9;
     // Watching looks every tenth of a second: one connection would always seem to take as long.
@@ -161,7 +161,7 @@ fn the_time_is_of_the_connections_not_of_the_observer() {
 fn what_is_made_before_a_load_makes_no_connection_late() {
     let server = server();
     // Many places take long to make.
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Open { rate: 100.0, spread: ArrivalSpread::Constant, most: 50_000 },
         end: LoadEnd::Count(1),
         ..options(server.address())
@@ -179,7 +179,7 @@ fn what_is_made_before_a_load_makes_no_connection_late() {
 fn what_was_due_before_the_end_and_has_a_place_begins() {
     let server = server();
     // Many are due while others are served, at whatever moment the end comes.
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Open { rate: 20_000.0, spread: ArrivalSpread::Constant, most: 1_000 },
         end: LoadEnd::After(Duration::from_millis(25)),
         timeout: Duration::from_secs(60),
@@ -194,7 +194,7 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
 fn an_unreachable_rate_against_refusals_ends_in_time() {
     let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     for spread in [ArrivalSpread::Constant, ArrivalSpread::Poisson] {
-        let options = Options {
+        let options = LoadOptions {
             arrival: Arrival::Open { rate: 10_000_000.0, spread, most: 4 },
             end: LoadEnd::After(Duration::from_millis(500)),
             ..options(address)
@@ -202,7 +202,7 @@ fn an_unreachable_rate_against_refusals_ends_in_time() {
         // Asked once a round, which must not become longer and longer.
         let asked = AtomicU64::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1_000_000;
-        let outcome = run(&options, &stop, &Silent).unwrap();
+        let outcome = run(&options, &stop, &NoLoadObserver).unwrap();
         let rounds = asked.load(Ordering::Relaxed);
         let errors = outcome.errors();
         assert_eq!(errors.keys().collect::<Vec<_>>(), ["connection_refused"], "what never began has not failed");
@@ -217,11 +217,11 @@ fn an_unreachable_rate_against_refusals_ends_in_time() {
 fn a_stop_during_the_last_connections_waits_two_seconds() {
     let server = MisbehavingServer::silent().unwrap();
     let timeout = Duration::from_secs(60);
-    let options = Options { end: LoadEnd::Count(1), timeout, ..options(server.address()) };
+    let options = LoadOptions { end: LoadEnd::Count(1), timeout, ..options(server.address()) };
     let begun = Instant::now();
     // The load is over as soon as it has begun; to stop is asked for after that.
     let asked = AtomicU64::new(0);
-    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &Silent).unwrap();
+    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &NoLoadObserver).unwrap();
     assert_eq!(outcome.errors()["cut_off"], 1);
     assert!(begun.elapsed() < timeout / 2, "{:?}", begun.elapsed());
 }
@@ -233,7 +233,7 @@ fn a_search_ignores_the_ramp_and_what_is_in_flight() {
     let pause = RelayFault::Pause(Duration::from_millis(200));
     let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record: 0, fault: pause }).unwrap();
     for (ramp, spread) in [(300, ArrivalSpread::Constant), (0, ArrivalSpread::Poisson)] {
-        let options = Options {
+        let options = LoadOptions {
             // Twice the rate finds no place.
             arrival: Arrival::Open { rate: 40.0, spread, most: 14 },
             ramp: Duration::from_millis(ramp),
@@ -242,7 +242,7 @@ fn a_search_ignores_the_ramp_and_what_is_in_flight() {
         };
         let latency = Nanos::from(Duration::from_secs(10));
         let target = StepTarget { quantile: 0.5, latency, duration: Duration::from_millis(600) };
-        let found = search(&options, target, &|| false, &Silent).unwrap().unwrap();
+        let found = search(&options, target, &|| false, &NoLoadObserver).unwrap().unwrap();
         let first = &found.steps[0];
         assert!(first.passed && first.errors == 0, "ramp {ramp} {spread:?}: {:?}", found.steps);
         assert!(found.steps.iter().any(|step| !step.passed), "{:?}", found.steps);
@@ -255,7 +255,7 @@ fn seconds_without_completions_are_reported() {
     let server = server();
     let stall = RelayRule { skip_connections: 5, record: 0, fault: RelayFault::Stall };
     let relay = Relay::start(server.address(), stall).unwrap();
-    let options = Options {
+    let options = LoadOptions {
         end: LoadEnd::After(Duration::from_millis(2100)),
         timeout: Duration::from_secs(1),
         ..options(relay.address())
@@ -269,7 +269,7 @@ fn seconds_without_completions_are_reported() {
     // A dozen connections, one of which takes three seconds longer than the load.
     let late = RelayRule { skip_connections: 11, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(server.address(), late).unwrap();
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Open { rate: 40.0, spread: ArrivalSpread::Constant, most: 40 },
         end: LoadEnd::After(Duration::from_millis(290)),
         ..self::options(relay.address())

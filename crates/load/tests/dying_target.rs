@@ -8,7 +8,7 @@ use std::time::Duration;
 use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_lab::EmbeddedServer;
-use reprise_load::{LoadEnd, LoadOutcome, Options};
+use reprise_load::{LoadEnd, LoadOptions, LoadOutcome};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 
@@ -20,8 +20,8 @@ fn server() -> EmbeddedServer {
 
 const TIMEOUT: Duration = Duration::from_millis(500);
 
-fn of_count(address: SocketAddr) -> Options {
-    Options { end: LoadEnd::Count(COUNT), timeout: TIMEOUT, ..options(address, Version::Tls13) }
+fn of_count(address: SocketAddr) -> LoadOptions {
+    LoadOptions { end: LoadEnd::Count(COUNT), timeout: TIMEOUT, ..options(address, Version::Tls13) }
 }
 
 /// One connection after the other.

@@ -10,14 +10,14 @@ use std::time::Duration;
 use reprise_connection::exchange;
 use reprise_harness::Lab;
 use reprise_harness::load::{self, REQUEST, document, load};
-use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
-use reprise_load::{Arrival, LoadEnd, Options};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer, ServerApplication, Turn};
+use reprise_load::{Arrival, LoadEnd, LoadOptions};
 use reprise_model::{Kind, LoadNotice, Phase, Version};
 
 const COUNT: u64 = 6;
 
-fn options(address: SocketAddr, version: Version) -> Options {
-    Options {
+fn options(address: SocketAddr, version: Version) -> LoadOptions {
+    LoadOptions {
         arrival: Arrival::Closed { connections: 2 },
         end: LoadEnd::Count(COUNT),
         timeout: Duration::from_secs(5),
@@ -53,7 +53,7 @@ fn an_end_that_comes_with_the_last_bytes_is_heard() {
 fn dialogue(turns: Vec<Turn>) -> EmbeddedServer {
     Lab::new().server_with(|config| {
         config.application = ServerApplication::Dialogue(turns);
-        config.resumption = Resumption::Off;
+        config.resumption = EmbeddedResumption::Off;
     })
 }
 
@@ -63,7 +63,7 @@ fn servers_that_speak_first_show_that_they_have_finished() {
     for turns in [greeting(), Vec::new()] {
         let server = dialogue(turns.clone());
         for version in [Version::Tls12, Version::Tls13] {
-            let outcome = load(&Options { requests: 0, ..options(server.address(), version) });
+            let outcome = load(&LoadOptions { requests: 0, ..options(server.address(), version) });
             assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} {turns:?}: {:?}", outcome.errors());
         }
     }
@@ -88,7 +88,7 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
     let server = dialogue(vec![Turn::Hears(long.clone()), Turn::Says(response)]);
     for version in [Version::Tls12, Version::Tls13] {
         let options = options(server.address(), version);
-        let options = Options {
+        let options = LoadOptions {
             application: exchange::Application::Http1 { request: long.clone().into(), is_head: false },
             timeout: Duration::from_secs(60),
             end: LoadEnd::Count(1),
@@ -105,7 +105,7 @@ fn a_request_that_is_refused_between_others_is_counted() {
     let hears = || Turn::Hears(REQUEST.to_vec());
     let turns = vec![hears(), says("200 OK"), hears(), says("429 Too Many Requests"), hears(), says("200 OK")];
     let server = dialogue(turns);
-    let options = Options { requests: 3, ..options(server.address(), Version::Tls13) };
+    let options = LoadOptions { requests: 3, ..options(server.address(), Version::Tls13) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     assert_eq!(document.http_status, BTreeMap::from([(200, 2 * COUNT), (429, COUNT)]));

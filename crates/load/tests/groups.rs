@@ -9,7 +9,7 @@ use std::thread;
 use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_lab::NamedGroup;
-use reprise_load::{LoadEnd, Options, TlsOptions, WeightedName};
+use reprise_load::{LoadEnd, LoadOptions, TlsOptions, WeightedName};
 use reprise_model::{FaultName, LoadNotice, Version};
 
 /// Forwards a connection to the server of the name in its ClientHello, as a balancer would.
@@ -45,7 +45,7 @@ fn each_name_keeps_the_group_that_its_server_wants() {
     let name = |name: &str| WeightedName { name: Some(name.to_owned()), weight: 1 };
     let tls =
         TlsOptions { server_names: vec![name("one.example"), name("other.example")], ..TlsOptions::new(Version::Tls13) };
-    let options = Options { tls: Arc::new(tls), end: LoadEnd::Count(20), ..options(address, Version::Tls13) };
+    let options = LoadOptions { tls: Arc::new(tls), end: LoadEnd::Count(20), ..options(address, Version::Tls13) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     // The first under each name.

@@ -10,14 +10,14 @@ use std::time::Duration;
 use reprise_harness::Lab;
 use reprise_harness::load::{self, load};
 use reprise_lab::KeyKind;
-use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Observer, Options, Silent, run};
+use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadObserver, LoadOptions, NoLoadObserver, run};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_servers::{MisbehavingServer, Nginx, NginxConfig, RealServer, ScriptStep};
 
 const COUNT: u64 = 6;
 
-fn options(address: SocketAddr, version: Version) -> Options {
-    Options {
+fn options(address: SocketAddr, version: Version) -> LoadOptions {
+    LoadOptions {
         arrival: Arrival::Closed { connections: 3 },
         end: LoadEnd::Count(COUNT),
         timeout: Duration::from_millis(300),
@@ -51,7 +51,7 @@ fn connections_that_hang_are_cut_off_soon_after_the_end() {
     let silent = MisbehavingServer::silent().unwrap();
     let end = LoadEnd::After(Duration::from_millis(50));
     let timeout = Duration::from_secs(3600);
-    let outcome = load(&Options { end, timeout, ..options(silent.address(), Version::Tls13) });
+    let outcome = load(&LoadOptions { end, timeout, ..options(silent.address(), Version::Tls13) });
     assert_eq!(outcome.errors(), BTreeMap::from([("cut_off".to_owned(), 3)]));
     assert!(outcome.target_is_gone());
 }
@@ -69,7 +69,7 @@ struct Restart {
     stage: AtomicU64,
 }
 
-impl Observer for Restart {
+impl LoadObserver for Restart {
     fn proceeded(&self, _elapsed: Nanos, completed: u64, failed: u64) {
         let mut nginx = self.nginx.lock().unwrap();
         match self.stage.load(Ordering::Relaxed) {
@@ -101,7 +101,7 @@ fn a_server_that_dies_and_comes_back_is_loaded_again() {
         let again = restart.stage.load(Ordering::Relaxed) == 2 && done.fetch_add(1, Ordering::Relaxed) > 200;
         again || before_the_end.elapsed() > Duration::from_secs(20)
     };
-    let options = Options { end: LoadEnd::After(Duration::from_secs(60)), ..options(address, Version::Tls13) };
+    let options = LoadOptions { end: LoadEnd::After(Duration::from_secs(60)), ..options(address, Version::Tls13) };
     let outcome = run(&options, &stop, &restart).unwrap();
     assert_eq!(restart.stage.load(Ordering::Relaxed), 2);
     assert!(outcome.errors().contains_key("connection_refused"), "{:?}", outcome.errors());
@@ -111,7 +111,7 @@ fn a_server_that_dies_and_comes_back_is_loaded_again() {
 #[test]
 fn a_rate_beyond_reach_says_what_was_not_started() {
     let server = MisbehavingServer::silent().unwrap();
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Open { rate: 1000.0, spread: ArrivalSpread::Constant, most: 4 },
         end: LoadEnd::After(Duration::from_millis(400)),
         timeout: Duration::from_millis(100),
@@ -127,12 +127,12 @@ fn a_rate_beyond_reach_says_what_was_not_started() {
 #[test]
 fn stopping_keeps_what_was_seen() {
     let server = MisbehavingServer::silent().unwrap();
-    let options = Options {
+    let options = LoadOptions {
         end: LoadEnd::After(Duration::from_secs(3600)),
         timeout: Duration::from_millis(50),
         ..options(server.address(), Version::Tls13)
     };
     let asked = AtomicU64::new(0);
-    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &Silent).unwrap();
+    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &NoLoadObserver).unwrap();
     assert!(outcome.errors()["timeout"] >= 3);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use reprise_connection::exchange::Http1;
 use reprise_connection::{Attempt, Begin, Fault, Input, Progress};
-use reprise_load::{LoadClient, LoadShared, Plan, TlsOptions};
+use reprise_load::{ConnectionPlan, LoadClient, LoadShared, TlsOptions};
 use reprise_model::{FaultName, Kind};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Expected, HostileServer, cases};
@@ -150,7 +150,7 @@ impl LoadConnection {
 
     fn converse(&mut self, case: &HostileServer) -> Result<(), Fault> {
         let kind = if case.setting.resumes() { case.setting.kind } else { Kind::Full };
-        let begin = Begin { plan: Plan { kind, name: 0 }, prologue: None, requests: 1, early: None };
+        let begin = Begin { plan: ConnectionPlan { kind, name: 0 }, prologue: None, requests: 1, early: None };
         self.attempt.begin(&mut self.shared, begin, NOW)?;
         self.attempt.connected(NOW, || None)?;
         let (mut play, mut taken) = (case.play(), 0);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_load::{Arrival, LoadEnd, LoadOutcome, Observer, Options, Silent, TlsOptions, run};
+use reprise_load::{Arrival, LoadEnd, LoadObserver, LoadOptions, LoadOutcome, NoLoadObserver, TlsOptions, run};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -61,14 +61,14 @@ fn nginx() -> Nginx {
     .unwrap()
 }
 
-fn options(address: SocketAddr, version: Version, kind: Kind, count: u64) -> Options {
-    Options {
+fn options(address: SocketAddr, version: Version, kind: Kind, count: u64) -> LoadOptions {
+    LoadOptions {
         tls: Arc::new(TlsOptions::new(version)),
         mix: vec![(kind, 1)],
         end: LoadEnd::Count(count),
         arrival: Arrival::Closed { connections: 16 },
         sessions: 16,
-        ..Options::new(address, b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..LoadOptions::new(address, b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     }
 }
 
@@ -76,7 +76,7 @@ fn options(address: SocketAddr, version: Version, kind: Kind, count: u64) -> Opt
 fn a_handshake_allocates_little(nginx: &mut Nginx, version: Version, kind: Kind) {
     let allocations = |count| {
         let before = ALLOCATOR.stats();
-        let outcome = run(&options(nginx.address(), version, kind, count), &|| false, &Silent).unwrap();
+        let outcome = run(&options(nginx.address(), version, kind, count), &|| false, &NoLoadObserver).unwrap();
         assert_eq!(outcome.errors(), Default::default());
         assert!(completed(&outcome) == count, "{kind}");
         let after = ALLOCATOR.stats();
@@ -93,7 +93,7 @@ fn a_handshake_allocates_little(nginx: &mut Nginx, version: Version, kind: Kind)
 /// The most memory that was in use while a load ran.
 struct Peak(AtomicUsize);
 
-impl Observer for Peak {
+impl LoadObserver for Peak {
     fn proceeded(&self, _elapsed: Nanos, _completed: u64, _failed: u64) {
         self.0.fetch_max(in_use(), Ordering::Relaxed);
     }
@@ -103,7 +103,7 @@ fn ten_thousand_connections_take_8_kib_each(nginx: &Nginx) {
     const CONNECTIONS: usize = 10_000;
     let before = in_use();
     let peak = Peak(AtomicUsize::new(0));
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Closed { connections: CONNECTIONS },
         end: LoadEnd::Count(2 * CONNECTIONS as u64),
         // All wait for one worker: whoever is last, waits long.

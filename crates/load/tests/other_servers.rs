@@ -7,8 +7,8 @@ use std::sync::Arc;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_harness::load::{OK_REQUEST, document, load, options, options_with};
 use reprise_harness::{DEADLINE, Lab};
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
-use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions, WeightedName};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec, Versions};
+use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOptions, LoadOutcome, TlsOptions, WeightedName};
 use reprise_model::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 use reprise_wire::NamedGroup;
@@ -20,7 +20,7 @@ const MODES: [KeyShareMode; 3] = [KeyShareMode::Unit, KeyShareMode::Reused, KeyS
 
 /// A few connections of this kind at once.
 fn loaded(address: SocketAddr, tls: TlsOptions, kind: Kind) -> LoadOutcome {
-    load(&Options {
+    load(&LoadOptions {
         tls: Arc::new(tls),
         arrival: Arrival::Closed { connections: 3 },
         end: LoadEnd::Count(COUNT),
@@ -49,7 +49,7 @@ fn go(lab: &Lab) -> Go {
 fn rustls(lab: &Lab) -> EmbeddedServer {
     lab.server_with(|config| {
         config.groups = vec![reprise_lab::NamedGroup::X25519MLKEM768];
-        config.resumption = Resumption::Ticket;
+        config.resumption = EmbeddedResumption::Ticket;
     })
 }
 
@@ -110,7 +110,7 @@ fn a_session_is_offered_under_the_name_that_it_was_made_for() {
             ..ServerSpec::new(KeyKind::P256)
         };
         let identity = authority.server(&spec).unwrap();
-        let config = EmbeddedConfig { versions, resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) };
+        let config = EmbeddedConfig { versions, resumption: EmbeddedResumption::Ticket, ..EmbeddedConfig::new(identity) };
         let server = EmbeddedServer::start(config).unwrap();
         let (certificates, server_names) = (verifying(&authority), names.clone());
         let tls = TlsOptions { server_names, certificates, ..TlsOptions::new(version) };
@@ -125,10 +125,10 @@ fn a_session_is_offered_under_the_name_that_it_was_made_for() {
 #[test]
 fn tickets_are_used_once_unless_told_otherwise() {
     // rustls forgets a stored session with its first use: what is offered again is refused.
-    let server = Lab::new().server(Resumption::Id);
+    let server = Lab::new().server(EmbeddedResumption::Id);
     for reuse_tickets in [false, true] {
         // One connection after the other, and more of them than tickets are held: what goes in turns comes round again.
-        let outcome = load(&Options {
+        let outcome = load(&LoadOptions {
             tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
             end: LoadEnd::Count(200),
             mix: vec![(Kind::Ticket, 1)],
@@ -203,7 +203,7 @@ fn sessions_forgotten_after_a_reset_are_not_the_servers_alone() {
     reprise_servers::require!("haproxy");
     let server = HaProxy::start(HaProxyConfig::new(Lab::new().identity(KeyKind::P256))).unwrap();
     let loaded = |close| {
-        let options = Options {
+        let options = LoadOptions {
             end: LoadEnd::Count(20),
             mix: vec![(Kind::Id, 1)],
             sessions: 1,
@@ -226,9 +226,9 @@ fn sessions_forgotten_after_a_reset_are_not_the_servers_alone() {
 
 #[test]
 fn tickets_refused_on_reuse_name_the_flag_that_did_it() {
-    let server = Lab::new().server(Resumption::RefusedTicket);
+    let server = Lab::new().server(EmbeddedResumption::RefusedTicket);
     for reuse_tickets in [true, false] {
-        let options = Options {
+        let options = LoadOptions {
             tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
             end: LoadEnd::Count(8),
             mix: vec![(Kind::Ticket, 1)],

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reprise_engine::{CertificateError, CertificatePolicy, ChainVerifier};
 use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
-use reprise_load::{LoadEnd, Options, TlsOptions};
+use reprise_load::{LoadEnd, LoadOptions, TlsOptions};
 use reprise_model::{Kind, Phase, Version};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -29,7 +29,7 @@ fn a_slow_verifier_stands_in_tls_and_not_in_wait() {
     let server = Lab::new().server_with(|_| {});
     for version in [Version::Tls12, Version::Tls13] {
         let certificates = CertificatePolicy::Verify(Arc::new(SlowVerifier));
-        let options = Options {
+        let options = LoadOptions {
             tls: Arc::new(TlsOptions { certificates, ..TlsOptions::new(version) }),
             end: LoadEnd::Count(9),
             ..options(server.address(), version)

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
-use reprise_lab::Resumption;
-use reprise_load::{LoadEnd, Options, TlsOptions};
+use reprise_lab::EmbeddedResumption;
+use reprise_load::{LoadEnd, LoadOptions, TlsOptions};
 use reprise_model::{Kind, LoadNotice, Version};
 
-fn notices(resumption: Resumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64, u64) {
+fn notices(resumption: EmbeddedResumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64, u64) {
     let server = Lab::new().server(resumption);
-    let options = Options {
+    let options = LoadOptions {
         tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
         mix: vec![(Kind::Ticket, 1)],
         end: LoadEnd::Count(60),
@@ -27,14 +27,14 @@ fn notices(resumption: Resumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64
 
 #[test]
 fn the_want_of_tickets_is_told() {
-    let (notices, full, resumed) = notices(Resumption::TicketOfFull, false);
+    let (notices, full, resumed) = notices(EmbeddedResumption::TicketOfFull, false);
     assert_eq!((full, resumed), (20, 40), "two tickets for each full handshake");
     assert!(notices.contains(&LoadNotice::NoTicketOnResumption), "{notices:?}");
 }
 
 #[test]
 fn where_tickets_last_nothing_is_told() {
-    for (resumption, reuse_tickets) in [(Resumption::Ticket, false), (Resumption::TicketOfFull, true)] {
+    for (resumption, reuse_tickets) in [(EmbeddedResumption::Ticket, false), (EmbeddedResumption::TicketOfFull, true)] {
         let (notices, _, resumed) = notices(resumption, reuse_tickets);
         assert!(resumed > 0 && !notices.contains(&LoadNotice::NoTicketOnResumption), "{resumed} {notices:?}");
     }

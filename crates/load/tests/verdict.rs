@@ -11,7 +11,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_harness::{Lab, load};
 use reprise_lab::KeyKind;
-use reprise_load::{Arrival, LoadEnd, Options};
+use reprise_load::{Arrival, LoadEnd, LoadOptions};
 use reprise_model::document::{LoadDocument, Verdict};
 use reprise_model::{Kind, LoadNotice, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
@@ -25,7 +25,7 @@ fn pin(process: u32, processor: usize) {
 
 /// A load on nginx, whose one worker is pinned to the first processor while the generator has the last.
 fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
-    let options = Options {
+    let options = LoadOptions {
         arrival: Arrival::Closed { connections: 32 },
         end: LoadEnd::After(Duration::from_secs(1)),
         processors: vec![processors - 1],
@@ -88,7 +88,7 @@ fn stragglers_do_not_make_a_server_look_idle() {
     const COUNT: usize = 20;
     let late = RelayRule { skip_connections: COUNT - 1, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(nginx.address(), late).unwrap();
-    let options = Options {
+    let options = LoadOptions {
         end: LoadEnd::Count(COUNT as u64),
         server_pid: Some(nginx.pid()),
         ..load::options_with(load::OK_REQUEST, relay.address(), Version::Tls13)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reprise_harness::load::load;
 use reprise_harness::{DEADLINE, Lab, load};
 use reprise_lab::{Identity, KeyKind, Versions};
-use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions};
+use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOptions, LoadOutcome, TlsOptions};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -16,8 +16,8 @@ fn identity(key: KeyKind) -> Identity {
     Lab::new().identity(key)
 }
 
-fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) -> Options {
-    Options {
+fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) -> LoadOptions {
+    LoadOptions {
         arrival: Arrival::Closed { connections: 8 },
         end: LoadEnd::Count(count),
         mix: kinds.iter().map(|&kind| (kind, 1)).collect(),
@@ -27,7 +27,7 @@ fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) ->
 }
 
 /// Runs it against `nginx`, and holds it against what nginx has logged since.
-fn agreed(nginx: &mut Nginx, options: &Options) -> (LoadOutcome, Vec<Account>) {
+fn agreed(nginx: &mut Nginx, options: &LoadOptions) -> (LoadOutcome, Vec<Account>) {
     let before = nginx.accounts().unwrap().len();
     let outcome = load(options);
     assert_eq!(outcome.errors(), Default::default());
@@ -61,7 +61,7 @@ fn full_handshakes_agree_for_every_suite_and_group() {
                         let mut groups = groups;
                         groups.dedup();
                         let tls = TlsOptions { cipher_suites: vec![suite], groups, key_shares, ..TlsOptions::new(version) };
-                        let (outcome, _) = agreed(&mut nginx, &Options { tls: Arc::new(tls), ..case });
+                        let (outcome, _) = agreed(&mut nginx, &LoadOptions { tls: Arc::new(tls), ..case });
                         assert_eq!(outcome.completed(Kind::Full), 12, "{suite} {group} {key_shares:?}");
                     }
                 }
@@ -92,7 +92,7 @@ fn every_kind_agrees_in_every_shape() {
             {
                 for (requests, threads) in [(1, 1), (3, 2)] {
                     let case = options(nginx.address(), version, kinds, 120);
-                    let case = Options { close, arrival, requests, threads, ..case };
+                    let case = LoadOptions { close, arrival, requests, threads, ..case };
                     let (outcome, accounts) = agreed(&mut nginx, &case);
                     assert_eq!(accounts.len(), 120);
                     // How many had to go before the first session came depends on the machine; that they did is counted.

@@ -187,7 +187,7 @@ pub struct Ticket {
     /// Bytes.
     pub length: u16,
     /// Its first bytes, in which many servers name the key that sealed it.
-    pub key_name: KeyName,
+    pub key_name: TicketKeyName,
     /// Seconds, as the server said it: the lifetime of TLS 1.3, the hint of TLS 1.2.
     pub lifetime_s: u32,
     /// The most bytes of early data that it allows; `None` for none.
@@ -209,9 +209,9 @@ impl Ticket {
 
 /// The first 16 bytes of a ticket, with which OpenSSL's family and rustls name the key; zeros follow a shorter one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KeyName(pub [u8; 16]);
+pub struct TicketKeyName(pub [u8; 16]);
 
-impl KeyName {
+impl TicketKeyName {
     /// Of this ticket.
     pub fn of(ticket: &[u8]) -> Self {
         let mut name = [0; 16];
@@ -221,7 +221,7 @@ impl KeyName {
     }
 }
 
-impl fmt::Display for KeyName {
+impl fmt::Display for TicketKeyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }

@@ -39,7 +39,7 @@ pub mod schema;
 pub use capture::{Recording, Segment};
 pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};
-pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets, key_share_ending};
+pub use facts::{Facts, PeerKey, Protocol, Ticket, TicketKeyName, Tickets, key_share_ending};
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};

@@ -1,6 +1,6 @@
 //! What a connection offers, and where it has it from.
 
-use crate::{KeyName, Kind, Nanos};
+use crate::{Kind, Nanos, TicketKeyName};
 
 /// What a connection offered to begin from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Offered {
     /// Which connection it came from; `None` where another process left it behind, and for an external PSK.
     pub origin: Option<Origin>,
     /// The first bytes of the ticket; `None` where no ticket was offered.
-    pub key_name: Option<KeyName>,
+    pub key_name: Option<TicketKeyName>,
 }
 
 /// The connection that a session came from.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use reprise_connection::{Fault, MessageLog};
 use reprise_engine::{Config, Offer, Session};
-use reprise_model::{Asked, KeyName, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
+use reprise_model::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording, TicketKeyName};
 
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 
 /// What one connection is to be.
 pub(crate) struct ConnectionPlan {
@@ -93,7 +93,7 @@ impl SessionOffer {
         };
         let age = self.held.as_ref().map(|held| held.session.age(now)).unwrap_or_default();
         let origin = self.held.as_ref().and_then(|held| held.origin);
-        Some(Offered { kind, age, origin, key_name: ticket.map(|ticket| KeyName::of(ticket)) })
+        Some(Offered { kind, age, origin, key_name: ticket.map(|ticket| TicketKeyName::of(ticket)) })
     }
 }
 
@@ -139,10 +139,10 @@ impl ConnectionRecord {
     }
 
     /// What was seen, or why nothing was.
-    pub(crate) fn completed(self) -> Result<Observation, Failed> {
+    pub(crate) fn completed(self) -> Result<Observation, FailedConnection> {
         match self.fault {
             None => Ok(self.observation),
-            Some(fault) => Err(Failed { observation: Some(Box::new(self.observation)), ..fault.into() }),
+            Some(fault) => Err(FailedConnection { observation: Some(Box::new(self.observation)), ..fault.into() }),
         }
     }
 }

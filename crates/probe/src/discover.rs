@@ -4,7 +4,7 @@ use reprise_model::{Asked, Kind, Version};
 
 use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::measure::Measurement;
 use crate::plan::VersionPlan;
 use crate::session_cache::SessionCache;
@@ -32,7 +32,7 @@ impl Measurement {
         spoken
     }
 
-    fn discover_version(&mut self, connector: &mut Connector, plan: &mut VersionPlan) -> Result<(), Failed> {
+    fn discover_version(&mut self, connector: &mut Connector, plan: &mut VersionPlan) -> Result<(), FailedConnection> {
         for &kind in plan.discovery() {
             let asked = Asked { tls: plan.version, kind };
             let mut record = connector.connect(ConnectionPlan::discovery(&plan.config, asked));

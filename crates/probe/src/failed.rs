@@ -6,7 +6,7 @@ use reprise_wire::NamedGroup;
 
 /// Why something was not measured, and the connection that showed it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failed {
+pub struct FailedConnection {
     /// Why.
     pub fault: Fault,
     /// What was seen of the connection; `None` where none was begun.
@@ -17,7 +17,7 @@ pub struct Failed {
     pub is_full_beside_psk: bool,
 }
 
-impl Failed {
+impl FailedConnection {
     /// Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Fault::interrupted().into()
@@ -34,7 +34,7 @@ impl Failed {
     }
 }
 
-impl From<Fault> for Failed {
+impl From<Fault> for FailedConnection {
     fn from(fault: Fault) -> Self {
         Self { fault, observation: None, wanted_group: None, is_full_beside_psk: false }
     }

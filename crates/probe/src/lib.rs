@@ -60,12 +60,12 @@ mod turns;
 
 pub use addresses::{DeadAddress, first_that_answers};
 pub use credentials::{CredentialError, Passphrase, load_certified_key, load_identity, platform_roots, read_certificates};
-pub use failed::Failed;
+pub use failed::FailedConnection;
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
 pub use measure::{Measurement, measure};
-pub use observer::{Observer, Silent};
-pub use options::{Alpn, Certificates, Options, ServerName};
+pub use observer::{NoObserver, Observer};
+pub use options::{Alpn, CertificateTrust, Options, ServerName};
 pub use reference::Reference;
 pub use replacement::{Readers, Replacement, Unwritable, abandon_unfinished};
 pub use resolver::{AddressFamily, addresses_of};

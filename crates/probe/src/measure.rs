@@ -11,7 +11,7 @@ use reprise_stats::balanced_order;
 
 use crate::addresses::DeadAddress;
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
@@ -46,13 +46,13 @@ pub struct Measurement {
     /// The versions that were not measured because none of their cipher suites is offered.
     pub without_suite: Vec<Version>,
     /// The versions that the target could not be measured under.
-    pub unmeasured: Vec<(Version, Failed)>,
+    pub unmeasured: Vec<(Version, FailedConnection)>,
     /// Why connections failed: each distinct fault once, with one connection that showed it.
-    pub failures: Vec<Failed>,
+    pub failures: Vec<FailedConnection>,
     /// What the first responses say that the server is.
     pub software: Option<String>,
     /// What ended it before its time, if anything did.
-    pub ended_by: Option<Failed>,
+    pub ended_by: Option<FailedConnection>,
     /// Whether Ctrl-C or the target's death cut it short.
     pub is_cut_short: bool,
     /// The sessions that it leaves to another process.
@@ -69,13 +69,13 @@ impl Measurement {
         }
     }
 
-    fn note(&mut self, failed: &Failed) {
+    fn note(&mut self, failed: &FailedConnection) {
         if !self.failures.iter().any(|known| known.fault == failed.fault) {
             self.failures.push(failed.clone());
         }
     }
 
-    fn end(&mut self, failed: Failed) {
+    fn end(&mut self, failed: FailedConnection) {
         self.is_cut_short |= failed.is_interruption();
         if !failed.is_interruption() {
             self.note(&failed);
@@ -157,7 +157,7 @@ impl Schedule {
         target: &Target,
         options: &Options,
         interrupt: &Interrupt,
-    ) -> Result<Self, Failed> {
+    ) -> Result<Self, FailedConnection> {
         let mut connector = Connector::new(target, options, interrupt)?;
         let plan = Plan::new(target, options)?;
         measurement.without_suite.clone_from(&plan.without_suite);
@@ -185,9 +185,9 @@ impl Schedule {
 
     /// What the next one offers is there before this one begins: a priming connection never directly precedes the sample that it
     /// serves. The very first may have something loaded to offer; and what goes on failing is not asked for more.
-    fn step(&mut self, measurement: &mut Measurement, observer: &dyn Observer) -> Result<bool, Failed> {
+    fn step(&mut self, measurement: &mut Measurement, observer: &dyn Observer) -> Result<bool, FailedConnection> {
         if self.connector.is_interrupted() {
-            return Err(Failed::interrupted());
+            return Err(FailedConnection::interrupted());
         }
         let Some(place) = self.order.pop_front() else { return Ok(false) };
         let is_first_to_prime = self.done == u64::from(self.begins_with_loaded);
@@ -216,8 +216,8 @@ impl Schedule {
         Ok(true)
     }
 
-    fn connect(&mut self, measurement: &mut Measurement, place: usize) -> Result<Observation, Failed> {
-        let Some(series) = self.series.get_mut(place) else { return Err(Failed::interrupted()) };
+    fn connect(&mut self, measurement: &mut Measurement, place: usize) -> Result<Observation, FailedConnection> {
+        let Some(series) = self.series.get_mut(place) else { return Err(FailedConnection::interrupted()) };
         let made = series.connect(&mut self.connector);
         match &made {
             Ok(observation) => measurement.count(observation),
@@ -230,7 +230,7 @@ impl Schedule {
     }
 
     /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
-    fn prime(&mut self, measurement: &mut Measurement, place: usize, servings: usize) -> Result<(), Failed> {
+    fn prime(&mut self, measurement: &mut Measurement, place: usize, servings: usize) -> Result<(), FailedConnection> {
         let Some(series) = self.series.get_mut(place) else { return Ok(()) };
         let mut made = Vec::new();
         let primed = series.prime(&mut self.connector, servings, &mut made);
@@ -245,7 +245,7 @@ impl Schedule {
     }
 
     /// One failure does not end a measurement; too many in a row do.
-    fn go_on_after(&mut self, measurement: &mut Measurement, failed: Failed) -> Result<(), Failed> {
+    fn go_on_after(&mut self, measurement: &mut Measurement, failed: FailedConnection) -> Result<(), FailedConnection> {
         if failed.is_interruption() {
             return Err(failed);
         }
@@ -283,11 +283,11 @@ fn plan_series(
     connector: &mut Connector,
     mut plan: Plan,
     options: &Options,
-) -> Result<(Vec<SeriesRun>, Vec<Session>), Failed> {
+) -> Result<(Vec<SeriesRun>, Vec<Session>), FailedConnection> {
     let mut kinds = options.kinds.as_slice();
     if !options.measures_psk_alone() {
         let spoken = measurement.discover(connector, &mut plan.versions);
-        let is_of_the_target = |(_, failed): &(_, Failed)| !failed.is_of_the_version();
+        let is_of_the_target = |(_, failed): &(_, FailedConnection)| !failed.is_of_the_version();
         let has_psk = options.psk.is_some();
         let are_all_refused = measurement.unmeasured.iter().all(|(_, failed)| failed.fault.name.is_refusal());
         if spoken.is_empty() && has_psk && kinds.is_empty() && are_all_refused {
@@ -296,7 +296,7 @@ fn plan_series(
         } else if spoken.is_empty() || !options.versions.is_empty() && measurement.unmeasured.iter().any(is_of_the_target) {
             let refused = std::mem::take(&mut measurement.unmeasured);
             let failed = survey::recognise(connector, &plan, refused, |observation| measurement.count(observation));
-            return Err(Failed { is_full_beside_psk: has_psk, ..failed });
+            return Err(FailedConnection { is_full_beside_psk: has_psk, ..failed });
         } else {
             plan.versions.retain(|plan| spoken.contains(&plan.version));
         }

@@ -10,8 +10,8 @@ pub trait Observer {
 }
 
 /// Watches nothing.
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {
+impl Observer for NoObserver {
     fn proceeded(&self, _done: u64, _planned: u64) {}
 }

@@ -42,7 +42,7 @@ pub struct Options {
     /// The protocols to offer.
     pub alpn: Alpn,
     /// Whom to trust.
-    pub certificates: Certificates,
+    pub certificates: CertificateTrust,
     /// The client's own certificate.
     pub identity: Option<Arc<ClientIdentity>>,
     /// The address to connect to instead of resolving the name.
@@ -83,7 +83,7 @@ impl Default for Options {
             timeout: Duration::from_secs(10),
             server_name: ServerName::Host,
             alpn: Alpn::Default,
-            certificates: Certificates::Roots(Vec::new()),
+            certificates: CertificateTrust::Roots(Vec::new()),
             identity: None,
             resolve: None,
             family: None,
@@ -135,7 +135,7 @@ pub enum Alpn {
 
 /// Whom to trust.
 #[derive(Clone, Debug)]
-pub enum Certificates {
+pub enum CertificateTrust {
     /// These root certificates, DER.
     Roots(Vec<CertificateDer<'static>>),
     /// Anyone.

@@ -9,7 +9,7 @@ use reprise_model::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
 use crate::connection_plan::HeldSession;
-use crate::options::{Alpn, Certificates, Options, ServerName};
+use crate::options::{Alpn, CertificateTrust, Options, ServerName};
 use crate::session_cache::{SessionCache, has_ticket, version_of};
 
 /// The versions to measure, of all that the options ask for.
@@ -70,8 +70,8 @@ impl Plan {
             Alpn::Default => Vec::new(),
         };
         let certificates = match &options.certificates {
-            Certificates::Roots(roots) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(roots).0)),
-            Certificates::Insecure => CertificatePolicy::AcceptAnyChain,
+            CertificateTrust::Roots(roots) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(roots).0)),
+            CertificateTrust::Insecure => CertificatePolicy::AcceptAnyChain,
         };
         let cipher_suites = match options.cipher_suites.as_slice() {
             [] => SUITES.iter().map(|suite| suite.id).collect(),

@@ -12,7 +12,7 @@ use rustls_pki_types::CertificateDer;
 use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
-use crate::options::{Certificates, Options};
+use crate::options::{CertificateTrust, Options};
 use crate::plan::Plan;
 use crate::session_cache::SessionCache;
 use crate::summary::phase_statistics;
@@ -41,7 +41,7 @@ impl Reference {
     ) -> Result<Self, Fault> {
         let options = Options {
             versions: vec![Version::Tls13],
-            certificates: Certificates::Roots(vec![root.clone()]),
+            certificates: CertificateTrust::Roots(vec![root.clone()]),
             ..Options::default()
         };
         let target = Target::at(address);

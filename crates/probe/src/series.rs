@@ -8,7 +8,7 @@ use reprise_model::{Asked, FaultName, Kind, Observation, Purpose};
 use crate::client_cpu;
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::plan::VersionPlan;
 use crate::session_cache::SessionCache;
 
@@ -86,7 +86,7 @@ impl SeriesRun {
         connector: &mut Connector,
         servings: usize,
         made: &mut Vec<Observation>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), FailedConnection> {
         let asked = self.series.asked;
         for _ in 0..=servings {
             if self.cache.servings(asked, connector.now(), self.aside(connector)) >= servings {
@@ -106,14 +106,14 @@ impl SeriesRun {
 
     /// One counted connection; one that Ctrl-C cut off is not. A server that gives nothing is asked all the same: the observation
     /// says what was seen.
-    pub(crate) fn connect(&mut self, connector: &mut Connector) -> Result<Observation, Failed> {
+    pub(crate) fn connect(&mut self, connector: &mut Connector) -> Result<Observation, FailedConnection> {
         let early = connector.early_request_length().unwrap_or(usize::MAX);
         let asked = self.series.asked;
         let offer = self.cache.take_offer(asked, connector.now(), early, self.aside(connector));
         let record = self.make(connector, Purpose::Sample, offer.unwrap_or_else(|| SessionOffer::nothing(asked)));
         let observation = record.observation;
         let made = record.completed();
-        if !made.as_ref().is_err_and(Failed::is_interruption) {
+        if !made.as_ref().is_err_and(FailedConnection::is_interruption) {
             self.series.observations.push(observation);
         }
         made

@@ -9,7 +9,7 @@ use reprise_wire::{AlertDescription, NamedGroup};
 
 use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::plan::{Plan, VersionPlan};
 
 /// The alerts of a server that finds nothing in common.
@@ -23,9 +23,9 @@ const NOTHING_IN_COMMON: [AlertDescription; 3] =
 pub(crate) fn recognise(
     connector: &mut Connector,
     plan: &Plan,
-    refused: Vec<(Version, Failed)>,
+    refused: Vec<(Version, FailedConnection)>,
     mut count: impl FnMut(&Observation),
-) -> Failed {
+) -> FailedConnection {
     let is_spoken = refused.iter().any(|(_, failed)| failed.fault.class > FailureClass::Tls);
     for (version, failed) in refused.iter().filter(|_| !is_spoken) {
         let plan = plan.versions.iter().find(|plan| plan.version == *version);
@@ -41,14 +41,14 @@ pub(crate) fn recognise(
         }
     }
     let farthest = refused.into_iter().rev().max_by_key(|(_, failed)| failed.fault.class);
-    farthest.map_or_else(Failed::interrupted, |(_, failed)| failed)
+    farthest.map_or_else(FailedConnection::interrupted, |(_, failed)| failed)
 }
 
 fn survey(
     plan: &VersionPlan,
-    failed: &Failed,
-    connect: &mut impl FnMut(Config) -> Result<Observation, Failed>,
-) -> Option<Failed> {
+    failed: &FailedConnection,
+    connect: &mut impl FnMut(Config) -> Result<Observation, FailedConnection>,
+) -> Option<FailedConnection> {
     let own = || Config::clone(&plan.config);
     // What is spoken and was not offered too, or the server would seem to want something else.
     let cipher_suites = SUITES.iter().map(|suite| suite.id).collect();
@@ -58,7 +58,7 @@ fn survey(
             let wanted = chosen.filter(|group| !plan.config.groups.contains(group))?;
             // Advice that was not tried would be a guess.
             connect(Config { groups: vec![wanted], ..own() }).ok()?;
-            Some(Failed { wanted_group: Some(wanted), ..failed.clone() })
+            Some(FailedConnection { wanted_group: Some(wanted), ..failed.clone() })
         }
         Err(recognised) if is_recognised(&recognised, plan.version) => Some(recognised),
         Err(_) => None,
@@ -66,7 +66,7 @@ fn survey(
 }
 
 /// Between TLS 1.3 and what is older than TLS 1.2 the server was not shown what it may speak: of that, nothing is learned.
-fn is_recognised(recognised: &Failed, version: Version) -> bool {
+fn is_recognised(recognised: &FailedConnection, version: Version) -> bool {
     match recognised.fault.engine_error() {
         Some(Error::Unspoken(Unspoken::Version(_))) => version == Version::Tls12,
         _ => recognised.fault.name == FaultName::Unspoken,

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::addresses::DeadAddress;
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::plan::{Plan, VersionPlan};
@@ -35,9 +35,9 @@ pub struct Tracing {
     /// This process's first connection, where it offered a session that another had saved.
     pub first: Option<Observation>,
     /// Full handshakes that the server refused, where the other one stands for itself.
-    pub without_full: Vec<(Version, Failed)>,
+    pub without_full: Vec<(Version, FailedConnection)>,
     /// The versions that the target refused, where another was traced.
-    pub untraced: Vec<(Version, Failed)>,
+    pub untraced: Vec<(Version, FailedConnection)>,
     /// How many messages of long connections there was no room for, one count a connection.
     pub omitted: Vec<u64>,
     /// Whether a connection was too long to be captured to its end.
@@ -45,7 +45,7 @@ pub struct Tracing {
     /// The bytes and the secrets, as far as the connections came; `None` unless they were asked for.
     pub capture: Option<Capture>,
     /// What ended it before its time, if anything did.
-    pub ended_by: Option<Failed>,
+    pub ended_by: Option<FailedConnection>,
     /// The sessions that it leaves to another process.
     pub unused: Unused,
 }
@@ -103,7 +103,7 @@ pub fn trace(target: &Target, options: &Options, captures: bool, interrupt: &Int
 }
 
 impl Tracing {
-    fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), Failed> {
+    fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), FailedConnection> {
         let mut connector = Connector::new(target, options, interrupt)?;
         connector.settings.keeps_messages = true;
         if let Some(capture) = &mut self.capture {
@@ -122,7 +122,7 @@ impl Tracing {
         ended
     }
 
-    fn trace_all(&mut self, connector: &mut Connector, plan: &mut Plan, options: &Options) -> Result<(), Failed> {
+    fn trace_all(&mut self, connector: &mut Connector, plan: &mut Plan, options: &Options) -> Result<(), FailedConnection> {
         let kind = options.kinds.first().copied();
         let is_named = !options.versions.is_empty();
         let exists = |plan: &&mut VersionPlan| is_named || kind.is_none_or(|kind| kind.exists_under(plan.version));
@@ -165,7 +165,7 @@ impl Tracing {
         plan: &mut VersionPlan,
         kind: Option<Kind>,
         psk: Option<&ExternalPsk>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), FailedConnection> {
         // Without a kind, a ticket comes before an ID.
         let is_by_id = kind.map_or(!plan.ticket.holds_any() && plan.id.holds_any(), |kind| kind == Kind::Id);
         let by_default = match psk {
@@ -204,7 +204,12 @@ impl Tracing {
 
     /// What was seen, if anything was. A full handshake that the server refuses may be missing where the other one stands for
     /// itself.
-    fn add(&mut self, asked: Asked, full: ConnectionRecord, second: Option<ConnectionRecord>) -> Result<(), Failed> {
+    fn add(
+        &mut self,
+        asked: Asked,
+        full: ConnectionRecord,
+        second: Option<ConnectionRecord>,
+    ) -> Result<(), FailedConnection> {
         let (full, missing) = apart(full);
         let (second, failed) = second.map(apart).unwrap_or_default();
         let failed = match missing {
@@ -239,7 +244,7 @@ impl Tracing {
 }
 
 /// What was seen, and why nothing was.
-fn apart(mut record: ConnectionRecord) -> (Option<Traced>, Option<Failed>) {
+fn apart(mut record: ConnectionRecord) -> (Option<Traced>, Option<FailedConnection>) {
     let MessageLog { messages, handshake_bytes, .. } = std::mem::take(&mut record.messages);
     match record.completed() {
         Ok(observation) => (Some(Traced { observation, messages, handshake_bytes }), None),
@@ -253,7 +258,7 @@ fn is_about_the_full_handshake(class: FailureClass) -> bool {
 }
 
 /// Whether another version may do better.
-fn is_about_the_version(failed: &Failed) -> bool {
+fn is_about_the_version(failed: &FailedConnection) -> bool {
     failed.fault.class == FailureClass::Tls
 }
 

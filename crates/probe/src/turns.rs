@@ -6,7 +6,7 @@ use reprise_connection::Target;
 
 use crate::interrupt::Interrupt;
 use crate::measure::{Measurement, MeasurementRun};
-use crate::observer::{Observer, Silent};
+use crate::observer::{NoObserver, Observer};
 use crate::options::Options;
 
 /// Measures every target as [`measure`](crate::measure()) does, a connection of one after a connection of another. The measurements
@@ -21,7 +21,7 @@ pub fn measure_in_turns(
     let mut runs: Vec<MeasurementRun> = targets.iter().map(begin).collect();
     let mut rounds = Rounds::new(runs.iter().map(MeasurementRun::series_count).collect(), seed);
     while let Some(place) = rounds.next() {
-        if !runs.get_mut(place).is_some_and(|run| run.step(&Silent)) {
+        if !runs.get_mut(place).is_some_and(|run| run.step(&NoObserver)) {
             rounds.end(place);
         }
         let (done, planned): (Vec<u64>, Vec<u64>) = runs.iter().map(MeasurementRun::progress).unzip();

@@ -4,17 +4,17 @@
 
 use std::net::TcpListener;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::{Asked, Kind, Version};
 use reprise_probe::crossing::{Crossed, Crossing, CrossingEnd, CrossingLimits, Order, Place, SessionOf};
-use reprise_probe::{Certificates, Interrupt, Options, Silent};
+use reprise_probe::{CertificateTrust, Interrupt, NoObserver, Options};
 
 const TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
 const ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
 const MANY: CrossingLimits =
     CrossingLimits { connections: 100, rate: 1000, time: std::time::Duration::from_secs(60), at_once: 4 };
 
-fn servers(count: usize, resumption: Resumption) -> Vec<EmbeddedServer> {
+fn servers(count: usize, resumption: EmbeddedResumption) -> Vec<EmbeddedServer> {
     let authority = Authority::new().unwrap();
     let identity = || authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
     (0..count)
@@ -23,7 +23,7 @@ fn servers(count: usize, resumption: Resumption) -> Vec<EmbeddedServer> {
 }
 
 fn place(address: std::net::SocketAddr) -> Place {
-    let options = Options { certificates: Certificates::Insecure, ..Options::default() };
+    let options = Options { certificates: CertificateTrust::Insecure, ..Options::default() };
     Place { target: reprise_connection::Target::at(address), options }
 }
 
@@ -34,11 +34,11 @@ fn outcomes(crossed: &[Crossed]) -> Vec<(Option<usize>, usize, bool)> {
 
 #[test]
 fn a_session_is_accepted_by_its_own_server_alone() {
-    for (asked, resumption) in [(TICKET, Resumption::Ticket), (ID, Resumption::Id)] {
+    for (asked, resumption) in [(TICKET, EmbeddedResumption::Ticket), (ID, EmbeddedResumption::Id)] {
         let servers = servers(2, resumption);
         let interrupt = Interrupt::default();
         let places = servers.iter().map(|server| place(server.address())).collect();
-        let mut crossing = Crossing::new(places, MANY, 8, &Silent, &interrupt);
+        let mut crossing = Crossing::new(places, MANY, 8, &NoObserver, &interrupt);
         let pairs = [(0, 0), (0, 1), (1, 1), (1, 0)];
         let made = crossing.carry_out(pairs.map(|(from, to)| Order::offer(from, to, asked)));
         let offers: Vec<_> = outcomes(&made).into_iter().filter(|(from, ..)| from.is_some()).collect();
@@ -54,11 +54,11 @@ fn a_session_is_accepted_by_its_own_server_alone() {
 
 #[test]
 fn a_place_that_is_down_harms_no_other() {
-    let servers = servers(1, Resumption::Ticket);
+    let servers = servers(1, EmbeddedResumption::Ticket);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let interrupt = Interrupt::default();
     let places = vec![place(servers[0].address()), place(closed)];
-    let mut crossing = Crossing::new(places, MANY, 0, &Silent, &interrupt);
+    let mut crossing = Crossing::new(places, MANY, 0, &NoObserver, &interrupt);
     let orders = (0..9).flat_map(|_| [(0, 0), (0, 1), (1, 0)]).map(|(from, to)| Order::offer(from, to, TICKET));
     let made = crossing.carry_out(orders);
     assert_eq!(outcomes(&made).iter().filter(|it| **it == (Some(0), 0, true)).count(), 9);
@@ -68,9 +68,9 @@ fn a_place_that_is_down_harms_no_other() {
 
 #[test]
 fn a_session_can_be_named_by_its_connection() {
-    let servers = servers(1, Resumption::Id);
+    let servers = servers(1, EmbeddedResumption::Id);
     let interrupt = Interrupt::default();
-    let mut crossing = Crossing::new(vec![place(servers[0].address())], MANY, 0, &Silent, &interrupt);
+    let mut crossing = Crossing::new(vec![place(servers[0].address())], MANY, 0, &NoObserver, &interrupt);
     let first = crossing.carry_out([Order::full(0, ID), Order::full(0, ID)])[0].observation.index;
     let of = |connection| Order { to: 0, asked: ID, session: Some(SessionOf { place: 0, connection: Some(connection) }) };
     let made = crossing.carry_out([of(first), of(first), of(77)]);
@@ -80,14 +80,14 @@ fn a_session_can_be_named_by_its_connection() {
 
 #[test]
 fn limits_and_ctrl_c_end_it() {
-    let servers = servers(1, Resumption::Id);
+    let servers = servers(1, EmbeddedResumption::Id);
     let interrupt = Interrupt::default();
     let few = CrossingLimits { connections: 5, ..MANY };
-    let mut crossing = Crossing::new(vec![place(servers[0].address())], few, 0, &Silent, &interrupt);
+    let mut crossing = Crossing::new(vec![place(servers[0].address())], few, 0, &NoObserver, &interrupt);
     assert_eq!(crossing.carry_out([Order::full(0, TICKET); 9]).len(), 5);
     assert_eq!((crossing.ended(), crossing.connections_left()), (Some(CrossingEnd::Limit), 0));
     interrupt.raise();
-    let mut crossing = Crossing::new(vec![place(servers[0].address())], MANY, 0, &Silent, &interrupt);
+    let mut crossing = Crossing::new(vec![place(servers[0].address())], MANY, 0, &NoObserver, &interrupt);
     assert_eq!(crossing.carry_out([Order::full(0, TICKET)]).len(), 0);
     assert_eq!(crossing.ended(), Some(CrossingEnd::Interrupted));
 }

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 
 use reprise_connection::Target;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::{Asked, FaultName, Kind, Observation, Purpose, Version};
-use reprise_probe::{Certificates, Interrupt, Measurement, Observer, Options, Series, Silent, measure};
+use reprise_probe::{CertificateTrust, Interrupt, Measurement, NoObserver, Observer, Options, Series, measure};
 
 /// Notes what it is told, and raises the interrupt at a step.
 struct Noting<'a> {
@@ -39,8 +39,8 @@ impl Lab {
     fn new(count: u32) -> Self {
         let authority = Authority::new().unwrap();
         let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
-        let config = EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) };
-        let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
+        let config = EmbeddedConfig { resumption: EmbeddedResumption::Ticket, ..EmbeddedConfig::new(identity) };
+        let certificates = CertificateTrust::Roots(vec![authority.certificate().clone()]);
         let options = Options { count, certificates, ..Options::default() };
         Self { server: EmbeddedServer::start(config).unwrap(), options }
     }
@@ -87,7 +87,7 @@ fn an_interrupt_that_is_raised_already_makes_no_connection() {
     let lab = Lab::new(3);
     let interrupt = Interrupt::default();
     interrupt.raise();
-    let measurement = lab.measure(&Silent, &interrupt);
+    let measurement = lab.measure(&NoObserver, &interrupt);
     assert_eq!(measurement.ended_by.unwrap().fault.name, FaultName::Interrupted);
     assert_eq!(lab.server.completed(), 0);
 }
@@ -95,7 +95,7 @@ fn an_interrupt_that_is_raised_already_makes_no_connection() {
 #[test]
 fn series_are_interleaved_and_say_in_which_order() {
     let lab = Lab::new(4);
-    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let measurement = lab.measure(&NoObserver, &Interrupt::default());
     let accounts = lab.server.accounts();
     let place = |seen: &Observation| {
         let port = seen.local_port().unwrap();
@@ -120,7 +120,7 @@ fn a_priming_connection_never_precedes_what_it_serves() {
     let mut lab = Lab::new(8);
     lab.options.kinds = vec![Kind::Ticket];
     lab.options.versions = vec![Version::Tls13];
-    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let measurement = lab.measure(&NoObserver, &Interrupt::default());
     let primings: Vec<u32> = measurement.others.iter().map(|seen| seen.index).collect();
     assert_eq!(primings, [0, 1], "discovery and one more, since discovery directly precedes the first");
     let samples = observations(&measurement);
@@ -134,7 +134,7 @@ fn a_priming_connection_never_precedes_what_it_serves() {
 #[test]
 fn an_observation_says_which_connection_its_session_came_from() {
     let lab = Lab::new(4);
-    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let measurement = lab.measure(&NoObserver, &Interrupt::default());
     let mut all = observations(&measurement);
     all.extend(&measurement.others);
     all.sort_by_key(|seen| seen.index);
@@ -158,7 +158,7 @@ fn an_observation_says_which_connection_its_session_came_from() {
 #[test]
 fn a_full_handshake_shows_the_leaf_and_a_resumed_none() {
     let lab = Lab::new(2);
-    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let measurement = lab.measure(&NoObserver, &Interrupt::default());
     let leaf = |series: &Series| series.observations[0].facts().unwrap().leaf;
     let of = |kind| measurement.series.iter().filter(move |series| series.asked.kind == kind).map(leaf);
     let full: Vec<_> = of(Kind::Full).collect();
@@ -169,7 +169,7 @@ fn a_full_handshake_shows_the_leaf_and_a_resumed_none() {
 #[test]
 fn the_same_observations_and_seed_give_the_same_figures() {
     let lab = Lab::new(5);
-    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let measurement = lab.measure(&NoObserver, &Interrupt::default());
     for series in &measurement.series {
         let run = reprise_probe::run(series, lab.options.seed);
         for (phase, statistics) in &run.phases {

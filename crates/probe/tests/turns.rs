@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use reprise_connection::Target;
 use reprise_engine::KeyLog;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::Version;
-use reprise_probe::{Certificates, Interrupt, Measurement, Options, Silent, measure_in_turns};
+use reprise_probe::{CertificateTrust, Interrupt, Measurement, NoObserver, Options, measure_in_turns};
 use reprise_servers::MisbehavingServer;
 
 const COUNT: u32 = 12;
@@ -35,13 +35,13 @@ fn options(key_log: Option<Arc<dyn KeyLog>>) -> Options {
     Options {
         versions: vec![Version::Tls13],
         count: COUNT,
-        certificates: Certificates::Insecure,
+        certificates: CertificateTrust::Insecure,
         key_log,
         ..Options::default()
     }
 }
 
-fn server(resumption: Resumption) -> EmbeddedServer {
+fn server(resumption: EmbeddedResumption) -> EmbeddedServer {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) }).unwrap()
 }
@@ -52,12 +52,12 @@ fn samples(measurement: &Measurement) -> usize {
 
 #[test]
 fn connections_of_one_target_stand_among_those_of_the_others() {
-    let servers = [Resumption::Off, Resumption::Ticket, Resumption::Ticket].map(server);
+    let servers = [EmbeddedResumption::Off, EmbeddedResumption::Ticket, EmbeddedResumption::Ticket].map(server);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let order = |target| Some(Arc::new(Order { target, seen: Arc::clone(&seen) }) as Arc<dyn KeyLog>);
     let targets: Vec<(Target, Options)> =
         servers.iter().enumerate().map(|(place, server)| (Target::at(server.address()), options(order(place)))).collect();
-    let measurements = measure_in_turns(&targets, 1, &Silent, &Interrupt::default());
+    let measurements = measure_in_turns(&targets, 1, &NoObserver, &Interrupt::default());
     let series: Vec<usize> = measurements.iter().map(|it| it.series.len()).collect();
     assert_eq!(series, [1, 2, 2]);
     assert_eq!(measurements.iter().map(samples).collect::<Vec<_>>(), [12, 24, 24]);
@@ -76,19 +76,19 @@ fn connections_of_one_target_stand_among_those_of_the_others() {
 
 #[test]
 fn a_target_that_fails_does_not_hold_up_the_others() {
-    let (dead, living) = (MisbehavingServer::closing().unwrap(), server(Resumption::Off));
+    let (dead, living) = (MisbehavingServer::closing().unwrap(), server(EmbeddedResumption::Off));
     let targets = [dead.address(), living.address()].map(|address| (Target::at(address), options(None)));
-    let measurements = measure_in_turns(&targets, 1, &Silent, &Interrupt::default());
+    let measurements = measure_in_turns(&targets, 1, &NoObserver, &Interrupt::default());
     assert!(measurements[0].ended_by.is_some());
     assert_eq!((samples(&measurements[1]), measurements[1].ended_by.is_none()), (COUNT as usize, true));
 }
 
 #[test]
 fn an_interruption_ends_all() {
-    let servers = [Resumption::Off, Resumption::Off].map(server);
+    let servers = [EmbeddedResumption::Off, EmbeddedResumption::Off].map(server);
     let targets = servers.each_ref().map(|server| (Target::at(server.address()), options(None)));
     let interrupt = Interrupt::default();
     interrupt.raise();
-    let measurements = measure_in_turns(&targets, 1, &Silent, &interrupt);
+    let measurements = measure_in_turns(&targets, 1, &NoObserver, &interrupt);
     assert!(measurements.iter().all(|it| it.ended_by.as_ref().is_some_and(|failed| failed.is_interruption())));
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use reprise_connection::Target;
-use reprise_model::document::{Target as TargetRecord, TicketRequest};
+use reprise_model::document::{Target as TargetRecord, TicketRequestRecord};
 use reprise_probe::Options;
 
 /// The target, at the address that answered.
@@ -22,9 +22,9 @@ pub(crate) fn target_record(target: &Target, options: &Options, address: Option<
 }
 
 /// How many tickets a document says were asked for.
-pub(crate) fn ticket_request(options: &Options) -> Option<TicketRequest> {
+pub(crate) fn ticket_request(options: &Options) -> Option<TicketRequestRecord> {
     let request = options.tls13.ticket_request.as_ref()?;
-    Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
+    Some(TicketRequestRecord { new_session: request.new_session_count, resumption: request.resumption_count })
 }
 
 /// A path without its query, which may carry a token.

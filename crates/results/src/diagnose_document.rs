@@ -6,7 +6,7 @@ use reprise_model::Failure;
 use reprise_model::document::{Diagnosis, IsolationRecord, Provenance};
 use reprise_probe::diagnose::{EarlyEnd, Examination};
 use reprise_probe::isolation::{Holder, Isolation};
-use reprise_probe::{Failed, Options};
+use reprise_probe::{FailedConnection, Options};
 
 use crate::failed::failure_of;
 use crate::fault::{FaultContext, failure};
@@ -34,7 +34,7 @@ pub fn isolation(
     software: Option<&str>,
 ) -> (Vec<Diagnosis>, Vec<IsolationRecord>) {
     let ended = isolation.ended_by.as_ref().and_then(|end| early_end(end, options));
-    let failure = |failed: &Failed| failure_of(failed, options);
+    let failure = |failed: &FailedConnection| failure_of(failed, options);
     let failures = isolation.places.iter().map(|place| place.failed.as_ref().map(failure).or_else(|| ended.clone()));
     isolation_diagnoses(IsolationRun { targets, holders, failures: failures.collect(), software }, isolation)
 }

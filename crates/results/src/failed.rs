@@ -1,16 +1,16 @@
 //! A connection that failed, in words.
 
 use reprise_model::{Failure, Kind, Observation};
-use reprise_probe::{Failed, Options};
+use reprise_probe::{FailedConnection, Options};
 
 use crate::fault::{FaultContext, failure};
 
 /// A fault in words, with what else is known of the connection and of what was asked for.
-pub fn failure_of(failed: &Failed, options: &Options) -> Failure {
+pub fn failure_of(failed: &FailedConnection, options: &Options) -> Failure {
     failure(&failed.fault, &context(failed, options))
 }
 
-pub(crate) fn context<'a>(failed: &Failed, options: &'a Options) -> FaultContext<'a> {
+pub(crate) fn context<'a>(failed: &FailedConnection, options: &'a Options) -> FaultContext<'a> {
     let seen = failed.observation.as_deref();
     FaultContext {
         version: seen.map(|seen| seen.asked.tls),

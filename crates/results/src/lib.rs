@@ -24,11 +24,11 @@ mod warnings;
 #[cfg(test)]
 mod guide;
 
-pub use baseline::{Earlier, Scope, compare, foresight, no_such_result};
+pub use baseline::{EarlierResult, Scope, compare, foresight, no_such_result};
 pub use compare_baseline::{EarlierComparison, compare_stacks};
 pub use condition::{
-    ComparePlanned, Condition, ConditionError, DiagnosePlanned, Found, Judged, Judgement, LoadPlanned, Plan, Planned,
-    Subject, Value, Words, figures,
+    ComparePlanned, Condition, ConditionError, ConditionJudgement, ConditionSubject, DiagnosePlanned, Found, Judged,
+    LoadPlanned, Planned, PlannedFigures, Value, Words, figures,
 };
 pub use diagnose_document::{diagnosis, isolation};
 pub use failed::failure_of;

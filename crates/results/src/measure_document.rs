@@ -11,7 +11,7 @@ use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;
 use crate::warnings::{measure_warnings, order_warning};
-use reprise_diagnosis::{Case, findings};
+use reprise_diagnosis::{MeasuredCase, findings};
 
 /// What a measurement of `target` with these options came to.
 pub fn measure_document(
@@ -39,8 +39,14 @@ pub fn measure_document(
     observations.sort_unstable_by_key(|seen| seen.index);
     let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
     let psk_modes = &options.tls13.psk_modes;
-    let case =
-        Case { observations: &observations, figures: &document, keeps_alive, psk_modes, cpu_costs: &[], judgements: &[] };
+    let case = MeasuredCase {
+        observations: &observations,
+        figures: &document,
+        keeps_alive,
+        psk_modes,
+        cpu_costs: &[],
+        judgements: &[],
+    };
     document.findings = findings(&case);
     document
 }

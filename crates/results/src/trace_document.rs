@@ -4,7 +4,7 @@ use reprise_connection::Target;
 use reprise_engine::outcome_of;
 use reprise_model::document::{Provenance, Trace, TraceDocument, TracedConnection};
 use reprise_model::{Asked, Kind};
-use reprise_probe::{Interrupt, Options, Silent, Traced, TracedPair, Tracing};
+use reprise_probe::{Interrupt, NoObserver, Options, Traced, TracedPair, Tracing};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;
@@ -43,7 +43,7 @@ pub fn add_counted(document: &mut TraceDocument, target: &Target, options: &Opti
         // The pair's sessions stay whose they are, and its secrets are those that a key log has.
         let options =
             Options { versions: vec![asked.tls], kinds, count, sessions: Vec::new(), key_log: None, ..options.clone() };
-        let measurement = reprise_probe::measure(target, &options, &Silent, interrupt);
+        let measurement = reprise_probe::measure(target, &options, &NoObserver, interrupt);
         let counted = measure_document(target, &options, &measurement, document.provenance.clone());
         document.interrupted |= counted.interrupted;
         let failures = counted.failures.iter().map(|failure| format!("the counted connections: {}", failure.message));

@@ -3,7 +3,7 @@
 use std::io;
 
 use reprise_model::{Asked, Kind, Version};
-use reprise_probe::{DeadAddress, Failed, Measurement, Options, Tracing};
+use reprise_probe::{DeadAddress, FailedConnection, Measurement, Options, Tracing};
 
 use crate::failed::{context, failure_of};
 use crate::fault::{FaultContext, plain, reason};
@@ -64,7 +64,7 @@ fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
     })
 }
 
-fn reason_of(version: Version, failed: &Failed, options: &Options) -> String {
+fn reason_of(version: Version, failed: &FailedConnection, options: &Options) -> String {
     reason(&failed.fault, &FaultContext { version: Some(version), ..context(failed, options) })
 }
 

@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
 
 use reprise_connection::Target;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::document::{Confidence, Finding, Provenance, Severity};
 use reprise_model::{Kind, Version};
-use reprise_probe::diagnose::{Limits, diagnose};
-use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+use reprise_probe::diagnose::{DiagnoseLimits, diagnose};
+use reprise_probe::{CertificateTrust, Interrupt, NoObserver, Options, measure};
 use reprise_results::{diagnosis, measure_document};
 use reprise_servers::{Balancing, start_balancer};
 
@@ -25,23 +25,23 @@ const WANTED: [(&[Version], &[Kind]); 5] = [
 
 struct Fleet {
     balancer: reprise_lab::Listener,
-    certificates: Certificates,
+    certificates: CertificateTrust,
     _nodes: Vec<EmbeddedServer>,
 }
 
 impl Fleet {
     /// Nodes with the same certificate and each its own ticket keys or sessions; the first takes so many connections of another's one.
-    fn new(nodes: usize, first: usize, resumption: Resumption, balancing: Balancing) -> Self {
+    fn new(nodes: usize, first: usize, resumption: EmbeddedResumption, balancing: Balancing) -> Self {
         let authority = Authority::new().unwrap();
         let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
-        let max_early_data = if resumption == Resumption::Id { 4_096 } else { 0 };
+        let max_early_data = if resumption == EmbeddedResumption::Id { 4_096 } else { 0 };
         let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
         let nodes: Vec<_> = (0..nodes).map(|_| EmbeddedServer::start(config.clone()).unwrap()).collect();
         let addresses = nodes.iter().enumerate().flat_map(|(place, node)| {
             let share = if place == 0 { first } else { 1 };
             std::iter::repeat_n(node.address(), share)
         });
-        let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
+        let certificates = CertificateTrust::Roots(vec![authority.certificate().clone()]);
         Self { balancer: start_balancer(addresses.collect(), balancing).unwrap(), certificates, _nodes: nodes }
     }
 
@@ -51,8 +51,8 @@ impl Fleet {
 
     fn diagnosed(&self) -> Vec<Finding> {
         let options = Options { certificates: self.certificates.clone(), ..Options::default() };
-        let limits = Limits { rate: 10_000, ..Limits::default() };
-        let examination = diagnose(&self.target(), &options, limits, &Silent, &|| None, &Interrupt::default());
+        let limits = DiagnoseLimits { rate: 10_000, ..DiagnoseLimits::default() };
+        let examination = diagnose(&self.target(), &options, limits, &NoObserver, &|| None, &Interrupt::default());
         assert!(examination.connections <= limits.connections);
         diagnosis(&self.target(), &options, &examination, None, &Provenance::default()).findings
     }
@@ -63,7 +63,7 @@ impl Fleet {
         let (versions, kinds) = (versions.to_vec(), kinds.to_vec());
         let certificates = self.certificates.clone();
         let options = Options { versions, kinds, count: 60, certificates, seed, ..Options::default() };
-        let measurement = measure(&target, &options, &Silent, &Interrupt::default());
+        let measurement = measure(&target, &options, &NoObserver, &Interrupt::default());
         assert_eq!(measurement.ended_by, None);
         measure_document(&target, &options, &measurement, Provenance::default()).findings
     }
@@ -81,7 +81,7 @@ fn seeds(usual: u64) -> u64 {
 }
 
 /// Of all findings about resumption, how many name the nodes; a wrong number fails.
-fn named_rightly(resumption: Resumption, balancing: Balancing) -> (usize, usize) {
+fn named_rightly(resumption: EmbeddedResumption, balancing: Balancing) -> (usize, usize) {
     let (mut rightly, mut all) = (0, 0);
     for nodes in [2, 3, 5] {
         let fleet = Fleet::new(nodes, 1, resumption, balancing);
@@ -113,25 +113,25 @@ fn named_rightly(resumption: Resumption, balancing: Balancing) -> (usize, usize)
 
 #[test]
 fn nodes_taken_in_turn_are_counted_by_distance() {
-    let (rightly, all) = named_rightly(Resumption::Id, Balancing::RoundRobin);
+    let (rightly, all) = named_rightly(EmbeddedResumption::Id, Balancing::RoundRobin);
     assert!(rightly * 2 > all, "{rightly} of {all}");
 }
 
 #[test]
 fn nodes_taken_in_turn_are_counted_by_key_name() {
-    let (rightly, all) = named_rightly(Resumption::Ticket, Balancing::RoundRobin);
+    let (rightly, all) = named_rightly(EmbeddedResumption::Ticket, Balancing::RoundRobin);
     assert!(rightly * 2 > all, "{rightly} of {all}");
 }
 
 #[test]
 fn nodes_taken_at_random_are_left_open() {
-    let (rightly, all) = named_rightly(Resumption::Id, Balancing::Random);
+    let (rightly, all) = named_rightly(EmbeddedResumption::Id, Balancing::Random);
     assert!(rightly == 0 && all > 0, "{rightly} of {all}");
 }
 
 #[test]
 fn nodes_taken_at_random_are_counted_by_key_name() {
-    let (rightly, all) = named_rightly(Resumption::Ticket, Balancing::Random);
+    let (rightly, all) = named_rightly(EmbeddedResumption::Ticket, Balancing::Random);
     assert!(rightly * 2 > all, "{rightly} of {all}");
 }
 
@@ -149,7 +149,7 @@ const DIFFERENCES: [&str; 9] = [
 ];
 
 /// Of two nodes that do not know each other's sessions, one takes so many connections of the other's one.
-fn no_difference_is_blamed(resumption: Resumption) {
+fn no_difference_is_blamed(resumption: EmbeddedResumption) {
     for share in [1, 2, 9, 19] {
         let fleet = Fleet::new(2, share, resumption, Balancing::Random);
         for _ in 0..seeds(2) {
@@ -163,10 +163,10 @@ fn no_difference_is_blamed(resumption: Resumption) {
 
 #[test]
 fn sessions_unknown_to_a_node_are_not_lost_to_a_variation() {
-    no_difference_is_blamed(Resumption::Id);
+    no_difference_is_blamed(EmbeddedResumption::Id);
 }
 
 #[test]
 fn tickets_that_a_node_cannot_open_are_not_lost_to_a_variation() {
-    no_difference_is_blamed(Resumption::Ticket);
+    no_difference_is_blamed(EmbeddedResumption::Ticket);
 }

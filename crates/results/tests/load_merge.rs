@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-use reprise_load::{LoadEnd, Options, Silent, run};
+use reprise_load::{LoadEnd, LoadOptions, NoLoadObserver, run};
 use reprise_model::document::{
     LoadCpuLimit, LoadDocument, LoadStage, LoadStep, LoadSweep, LoadWindow, Provenance, Target, Verdict,
 };
@@ -19,8 +19,8 @@ fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let together = LoadWindow { from_unix_ns: 0, to_unix_ns: 1_000_000_000 };
     let one = |&count: &u64| {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
-        let options = Options { end: LoadEnd::Count(count), ..Options::new(address, request) };
-        let outcome = run(&options, &|| false, &Silent).unwrap();
+        let options = LoadOptions { end: LoadEnd::Count(count), ..LoadOptions::new(address, request) };
+        let outcome = run(&options, &|| false, &NoLoadObserver).unwrap();
         let document = outcome.document(&options, target.clone(), false, Provenance::default());
         // As if they had run at one time.
         LoadDocument { window: Some(together), ..document }

@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use super::unprivileged::{is_root, open_to_all};
 use super::{Account, ClientVerify};
@@ -53,7 +53,7 @@ impl Driver for ApacheConfig {
     const PROGRAM: &'static str = "apache2";
 
     /// Apache writes its number when its sockets listen.
-    const READY: Ready = Ready::File("apache.pid");
+    const READY: ReadySign = ReadySign::File("apache.pid");
 
     const ARGUMENTS: &'static [&'static str] = &["-D", "FOREGROUND", "-d", "{root}", "-f", "{file}"];
 

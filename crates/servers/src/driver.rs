@@ -19,7 +19,7 @@ pub trait Driver {
     const PROGRAM: &'static str;
 
     /// How it says that it listens.
-    const READY: Ready;
+    const READY: ReadySign;
 
     /// Whether it refuses to run as root, or should not: then it runs as nobody, who owns its directory.
     const AS_NOBODY: bool = false;
@@ -67,7 +67,7 @@ pub trait Driver {
 /// How a program says that it listens. That its port accepts connections is not enough: another server may have taken
 /// it in the moment between.
 #[derive(Debug, Clone, Copy)]
-pub enum Ready {
+pub enum ReadySign {
     /// This file of its directory is there.
     File(&'static str),
     /// Its output holds these words.
@@ -89,7 +89,7 @@ impl<D: Driver> Driven<D> {
     /// Starts the server; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if it is not installed, [`DriverError::Died`](crate::DriverError::Died)
     /// with the end of its log if it refuses its configuration, [`LabError::Program`](reprise_lab::LabError::Program) if a
     /// program that makes something for it fails, [`LabError::File`](reprise_lab::LabError::File) if its directory cannot be
     /// written.
@@ -98,12 +98,12 @@ impl<D: Driver> Driven<D> {
         configuration.prepare(&directory)?;
         let log = directory.output();
         let listens = || match D::READY {
-            Ready::File(name) => directory.path(name).exists(),
-            Ready::Says(words) => std::fs::read_to_string(&log).is_ok_and(|output| output.contains(words)),
+            ReadySign::File(name) => directory.path(name).exists(),
+            ReadySign::Says(words) => std::fs::read_to_string(&log).is_ok_and(|output| output.contains(words)),
         };
         let launch = Launch { program: D::PROGRAM, log: &log, listens: &listens };
         let command = |address| {
-            if let Ready::File(name) = D::READY {
+            if let ReadySign::File(name) = D::READY {
                 let _ = std::fs::remove_file(directory.path(name));
             }
             let mut command = Command::new(configuration.path());

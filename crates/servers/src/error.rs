@@ -5,7 +5,7 @@ use reprise_lab::LabError;
 /// Why a server could not be started or asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServerError {
+pub enum DriverError {
     /// What a server needs could not be made or read, a file or a socket to listen on, or a program not be started.
     #[error(transparent)]
     Lab(#[from] LabError),

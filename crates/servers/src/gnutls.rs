@@ -6,7 +6,7 @@ use std::process::Command;
 use reprise_lab::{Identity, Versions};
 
 use super::Account;
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use crate::Result;
 
@@ -56,7 +56,7 @@ impl Driver for GnutlsServConfig {
 
     const PROGRAM: &'static str = "gnutls-serv";
 
-    const READY: Ready = Ready::Says("...done");
+    const READY: ReadySign = ReadySign::Says("...done");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         let versions = match self.versions {

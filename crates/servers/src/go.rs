@@ -6,7 +6,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::{ScratchDir, run};
 use super::{Account, account_line};
 use crate::Result;
@@ -74,7 +74,7 @@ impl Driver for GoConfig {
 
     const PROGRAM: &'static str = COMPILER;
 
-    const READY: Ready = Ready::Says("listening");
+    const READY: ReadySign = ReadySign::Says("listening");
 
     fn path(&self) -> PathBuf {
         self.program.clone()

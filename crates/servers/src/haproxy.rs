@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use super::{Account, ClientVerify};
 use crate::Result;
@@ -60,7 +60,7 @@ impl Driver for HaProxyConfig {
     const PROGRAM: &'static str = "haproxy";
 
     /// Its own socket is bound together with the port.
-    const READY: Ready = Ready::File(SOCKET);
+    const READY: ReadySign = ReadySign::File(SOCKET);
 
     const ARGUMENTS: &'static [&'static str] = &["-db", "-f", "{file}"];
 

@@ -13,7 +13,7 @@ use crate::relay::forward;
 
 /// How a middlebox refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum MiddleboxRefusal {
     /// By a fatal alert of this description, and a FIN.
     Alert(u8),
     /// By a FIN.
@@ -29,7 +29,7 @@ pub enum Refusal {
 /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
 pub fn start_inspector(
     upstream: SocketAddr,
-    judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static,
+    judge: impl Fn(&[u8]) -> Option<MiddleboxRefusal> + Send + Sync + 'static,
 ) -> Result<Listener> {
     listen(move |guest| match judge(&first_record(&guest.stream)) {
         None => forward(guest, upstream),
@@ -61,15 +61,15 @@ fn first_record(client: &TcpStream) -> Vec<u8> {
     bytes
 }
 
-fn refuse(guest: &Guest<'_>, refusal: Refusal) {
+fn refuse(guest: &Guest<'_>, refusal: MiddleboxRefusal) {
     let how = match refusal {
-        Refusal::Alert(description) => {
+        MiddleboxRefusal::Alert(description) => {
             // fatal (2), RFC 9846 section 6.
             let _ = (&*guest.stream).write_all(&[21, 3, 3, 0, 2, 2, description]);
             ConnectionEnd::Close
         }
-        Refusal::Close => ConnectionEnd::Close,
-        Refusal::Silence => ConnectionEnd::Silence,
+        MiddleboxRefusal::Close => ConnectionEnd::Close,
+        MiddleboxRefusal::Silence => ConnectionEnd::Silence,
     };
     end(guest, how);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::{ScratchDir, run};
 use super::{Account, account_line, find};
 use crate::Result;
@@ -64,7 +64,7 @@ impl Driver for JavaConfig {
 
     const PROGRAM: &'static str = PROGRAM;
 
-    const READY: Ready = Ready::Says("listening");
+    const READY: ReadySign = ReadySign::Says("listening");
 
     fn path(&self) -> PathBuf {
         find(self.runtime).unwrap_or_else(|| self.runtime.into())

@@ -54,12 +54,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use apache::{Apache, ApacheConfig};
 pub use balancer::{Balancing, start_balancer};
 pub use driver::Driven;
-pub use error::ServerError;
+pub use error::DriverError;
 pub use gnutls::{GnutlsServ, GnutlsServConfig};
 pub use go::{Go, GoConfig, GoProgram};
 pub use hang_up::ConnectionEnd;
 pub use haproxy::{HaProxy, HaProxyConfig};
-pub use inspector::{Refusal, start_inspector};
+pub use inspector::{MiddleboxRefusal, start_inspector};
 pub use java::{Java, JavaConfig};
 pub use misbehaving::{MisbehavingServer, ScriptStep};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
@@ -79,7 +79,7 @@ pub use starttls::{
 pub use stunnel::{Stunnel, StunnelConfig};
 
 /// What every fallible function of this crate returns.
-pub type Result<T> = std::result::Result<T, ServerError>;
+pub type Result<T> = std::result::Result<T, DriverError>;
 
 /// Locks even if a thread panicked while it held the lock: what these locks guard is whole at every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use super::unprivileged::is_root;
 use super::{Account, ClientVerify};
@@ -101,7 +101,7 @@ impl Driver for NginxConfig {
     const PROGRAM: &'static str = "nginx";
 
     /// nginx writes its number when its sockets listen.
-    const READY: Ready = Ready::File("nginx.pid");
+    const READY: ReadySign = ReadySign::File("nginx.pid");
 
     const ARGUMENTS: &'static [&'static str] = &["-p", "{root}", "-c", "{file}", "-e", "stderr"];
 

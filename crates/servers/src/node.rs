@@ -5,7 +5,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use super::{Account, account_line};
 use crate::Result;
@@ -59,7 +59,7 @@ impl Driver for NodeConfig {
 
     const PROGRAM: &'static str = "node";
 
-    const READY: Ready = Ready::Says("listening");
+    const READY: ReadySign = ReadySign::Says("listening");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         command.arg(directory.write("server.js", include_str!("../programs/server.js"))?).arg(address.port().to_string());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use reprise_lab::LabError;
 
 use crate::real_server::{POLL, READY_DEADLINE};
-use crate::{Result, ServerError};
+use crate::{DriverError, Result};
 
 /// A program that serves a loopback port; asked to end, then made to, when dropped.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Process {
     /// `command` makes the command for an address.
     ///
     /// # Errors
-    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn), [`ServerError::Died`] or [`ServerError::NotReady`], with the end of the log.
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn), [`DriverError::Died`] or [`DriverError::NotReady`], with the end of the log.
     pub fn on_free_port(
         launch: &Launch<'_>,
         mut command: impl FnMut(SocketAddr) -> Result<Command>,
@@ -51,7 +51,7 @@ impl Process {
         loop {
             let address = free_address()?;
             match Self::start(launch, &mut command(address)?, address) {
-                Err(ServerError::Died { .. }) if attempt < ATTEMPTS => attempt += 1,
+                Err(DriverError::Died { .. }) if attempt < ATTEMPTS => attempt += 1,
                 result => return result.map(|process| (process, address)),
             }
         }
@@ -86,13 +86,13 @@ impl Process {
             let ready = (launch.listens)() && accepts(address);
             let program = || launch.program.to_owned();
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(ServerError::Died { program: program(), status: status.to_string(), log: tail(launch.log) });
+                return Err(DriverError::Died { program: program(), status: status.to_string(), log: tail(launch.log) });
             }
             if ready {
                 return Ok(());
             }
             if Instant::now() >= end {
-                return Err(ServerError::NotReady { program: program(), deadline: READY_DEADLINE, log: tail(launch.log) });
+                return Err(DriverError::NotReady { program: program(), deadline: READY_DEADLINE, log: tail(launch.log) });
             }
             thread::sleep(POLL);
         }
@@ -140,7 +140,7 @@ fn free_address() -> Result<SocketAddr> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     TcpListener::bind(any)
         .and_then(|listener| listener.local_addr())
-        .map_err(|source| ServerError::Lab(LabError::Listen { address: any, source }))
+        .map_err(|source| DriverError::Lab(LabError::Listen { address: any, source }))
 }
 
 /// A connection to a port where nobody listens may by chance start from that very port and meet itself.
@@ -169,7 +169,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo sorry; exit 3"]);
         let error = Process::start(&launch, &mut command, taken.local_addr().unwrap()).unwrap_err();
-        assert!(matches!(error, ServerError::Died { .. }));
+        assert!(matches!(error, DriverError::Died { .. }));
         let text = error.to_string();
         assert!(text.contains("exit status: 3") && text.ends_with(": sorry"), "{text}");
     }

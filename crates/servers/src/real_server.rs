@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Result, ServerError};
+use crate::{DriverError, Result};
 
 /// A server that runs until it is dropped: a process of its own, or for rustls an [`EmbeddedServer`](reprise_lab::EmbeddedServer).
 pub trait RealServer {
@@ -14,7 +14,7 @@ pub trait RealServer {
     /// The server's own account of each connection so far, in the order in which it wrote them down.
     ///
     /// # Errors
-    /// [`LabError::File`](reprise_lab::LabError::File) or [`ServerError::Account`] if the server's log cannot be read or understood.
+    /// [`LabError::File`](reprise_lab::LabError::File) or [`DriverError::Account`] if the server's log cannot be read or understood.
     fn accounts(&mut self) -> Result<Vec<Account>>;
 
     /// The program's name.
@@ -35,7 +35,7 @@ pub trait RealServer {
     /// The accounts once there are at least `expected` of them: servers write their log after they have answered.
     ///
     /// # Errors
-    /// As [`RealServer::accounts`]; [`ServerError::Unaccounted`] if there are still fewer after `deadline`.
+    /// As [`RealServer::accounts`]; [`DriverError::Unaccounted`] if there are still fewer after `deadline`.
     fn accounts_when(&mut self, expected: usize, deadline: Duration) -> Result<Vec<Account>> {
         until_there_are(expected, deadline, self.program(), || self.accounts())
     }
@@ -102,7 +102,7 @@ pub(crate) fn until_there_are<T>(
             return Ok(told);
         }
         if Instant::now() >= end {
-            return Err(ServerError::Unaccounted { program: program.to_owned(), found: told.len(), expected, deadline });
+            return Err(DriverError::Unaccounted { program: program.to_owned(), found: told.len(), expected, deadline });
         }
         thread::sleep(POLL);
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use reprise_lab::{Identity, Listener, Versions};
 
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::scratch::ScratchDir;
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, lock, relay};
@@ -80,7 +80,7 @@ impl SServer {
     /// Starts s_server; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
+    /// [`LabError::Spawn`](reprise_lab::LabError::Spawn) if openssl is not installed, [`DriverError::Died`] with the end of its output if it refuses
     /// its arguments, [`LabError::File`](reprise_lab::LabError::File) if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
         let server = Driven::start(config)?;
@@ -116,7 +116,7 @@ impl Driver for SServerConfig {
 
     const PROGRAM: &'static str = PROGRAM;
 
-    const READY: Ready = Ready::Says("ACCEPT");
+    const READY: ReadySign = ReadySign::Says("ACCEPT");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::unprivileged::hand_over;
 use super::{ClientVerify, find};
-use crate::{Result, ServerError};
+use crate::{DriverError, Result};
 
 /// A program's directory; gone when it is dropped.
 #[derive(Debug)]
@@ -111,8 +111,8 @@ impl ScratchDir {
     }
 
     /// A line that tells of a connection, and cannot be understood.
-    pub(super) fn malformed(&self, line: &str) -> ServerError {
-        ServerError::Account { program: self.program.to_owned(), line: line.to_owned() }
+    pub(super) fn malformed(&self, line: &str) -> DriverError {
+        DriverError::Account { program: self.program.to_owned(), line: line.to_owned() }
     }
 
     /// The lines that the program has written to its standard output and error.

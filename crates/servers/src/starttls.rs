@@ -31,7 +31,7 @@ pub trait PartialWitness {
     /// Every connection over TLS so far, in the order in which the server wrote them down.
     ///
     /// # Errors
-    /// [`LabError::File`](reprise_lab::LabError::File) or [`ServerError::Account`](crate::ServerError::Account) if the server's log
+    /// [`LabError::File`](reprise_lab::LabError::File) or [`DriverError::Account`](crate::DriverError::Account) if the server's log
     /// cannot be read or understood.
     fn connected(&self) -> Result<Vec<StarttlsAccount>>;
 
@@ -43,7 +43,7 @@ pub trait PartialWitness {
     /// The connections once there are at least `expected` of them: servers write their log after they have answered.
     ///
     /// # Errors
-    /// As [`PartialWitness::connected`]; [`ServerError::Unaccounted`](crate::ServerError::Unaccounted) if there are still fewer
+    /// As [`PartialWitness::connected`]; [`DriverError::Unaccounted`](crate::DriverError::Unaccounted) if there are still fewer
     /// after `deadline`.
     fn connected_when(&self, expected: usize, deadline: Duration) -> Result<Vec<StarttlsAccount>> {
         until_there_are(expected, deadline, self.running().program, || self.connected())

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use reprise_lab::{Identity, Listener};
 
 use super::Account;
-use super::driver::{Driven, Driver, Ready};
+use super::driver::{Driven, Driver, ReadySign};
 use super::hang_up::listen;
 use super::scratch::ScratchDir;
 use crate::Result;
@@ -37,7 +37,7 @@ impl Driver for StunnelConfig {
 
     const PROGRAM: &'static str = "stunnel";
 
-    const READY: Ready = Ready::Says("Configuration successful");
+    const READY: ReadySign = ReadySign::Says("Configuration successful");
 
     fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let [certificate, key] = directory.write_identity("server", &self.identity)?;

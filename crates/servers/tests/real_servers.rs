@@ -18,7 +18,7 @@ fn nginx_tells_why_it_did_not_start() {
     let server_directives = "no_such_directive on;".to_owned();
     let config = NginxConfig { server_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let error = Nginx::start(config).unwrap_err();
-    assert!(matches!(error, reprise_servers::ServerError::Died { .. }), "{error}");
+    assert!(matches!(error, reprise_servers::DriverError::Died { .. }), "{error}");
     assert!(error.to_string().contains("no_such_directive"), "{error}");
 }
 

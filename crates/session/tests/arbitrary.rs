@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reprise_session::key_file::{Format, KeyFiles};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles};
 use reprise_session::ticket::{Limits, SealPurpose, Times, seal};
 use reprise_session::{KeyRing, PolicyBuilder, Rotation, SystemRandom};
 use rustls_pki_types::UnixTime;
@@ -32,7 +32,7 @@ proptest! {
 
     #[test]
     fn any_bytes_as_a_key_file(format in 0usize..4, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let format = [Format::Nginx, Format::Haproxy, Format::Apache, Format::Envoy][format];
+        let format = [KeyFileFormat::Nginx, KeyFileFormat::Haproxy, KeyFileFormat::Apache, KeyFileFormat::Envoy][format];
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
         let read = KeyFiles::new(format, [file.path()]).read();

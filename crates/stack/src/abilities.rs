@@ -2,7 +2,7 @@
 
 use reprise_model::{KeyPairs, PskMode, Version};
 
-use crate::{Options, SessionMode, Side};
+use crate::{ContextOptions, SessionMode, Side};
 
 /// One thing that a library can do: its number is its bit in the `capabilities` of `reprise_stack.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Abilities {
     }
 
     /// The first thing that a context of these options needs and a library with these abilities lacks, in words.
-    pub(crate) fn missing(self, options: &Options<'_>) -> Option<&'static str> {
+    pub(crate) fn missing(self, options: &ContextOptions<'_>) -> Option<&'static str> {
         let authenticates = match options.side {
             Side::Client => options.identity.is_some(),
             Side::Server => options.require_client_certificate,

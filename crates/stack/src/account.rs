@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What a library says of one connection: `None` where it does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct StackAccount {
     /// IANA's number of the version: 0x0303, 0x0304.
     pub version: u16,
     /// IANA's number of the suite.

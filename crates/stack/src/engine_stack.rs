@@ -16,8 +16,8 @@ use rustls_pki_types::{ServerName, UnixTime};
 use crate::options::certificates;
 use crate::session::LibrarySession;
 use crate::{
-    Ability, About, Account, Context, KeptBy, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack,
-    StackEndpoint, StackError,
+    Ability, About, Context, ContextOptions, KeptBy, Pem, SessionMode, SessionPlan, Side, Stack, StackAccount,
+    StackEndpoint, StackError, StackSession, StackSessions,
 };
 
 /// The measuring engine: a client alone.
@@ -47,7 +47,7 @@ impl Stack for EngineStack {
         &self.about
     }
 
-    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+    fn context(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
         if options.side == Side::Server {
             return Err(StackError::unsupported("the engine is a client alone"));
         }
@@ -90,7 +90,7 @@ impl Stack for EngineStack {
 }
 
 /// The PSK, with the hash of the first suite.
-fn psk_of(options: &Options<'_>) -> Option<ExternalPsk> {
+fn psk_of(options: &ContextOptions<'_>) -> Option<ExternalPsk> {
     let psk = options.psk?;
     let hash = reprise_engine::suite::find(CipherSuite(*options.suites.first()?))?.hash;
     Some(ExternalPsk { identity: psk.identity.into(), key: psk.key.to_vec().into(), hash })
@@ -153,14 +153,14 @@ impl Context for EngineContext {
         Box::new(EngineClient::new(self.clone()))
     }
 
-    fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
+    fn import(&self, _bytes: &[u8]) -> Result<StackSession, StackError> {
         Err(StackError::unsupported(NOT_EXPORTED))
     }
 }
 
 impl LibrarySession for EngineSession {
-    fn again(&self) -> Option<Session> {
-        Some(Session::new(self.clone()))
+    fn again(&self) -> Option<StackSession> {
+        Some(StackSession::new(self.clone()))
     }
 
     fn export(&self) -> Result<Vec<u8>, StackError> {
@@ -173,12 +173,12 @@ impl LibrarySession for EngineSession {
 }
 
 impl SessionPolicy for EngineContext {
-    type Shared = Sessions;
-    type Plan = Plan;
+    type Shared = StackSessions;
+    type Plan = SessionPlan;
 
-    fn plan(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
+    fn plan(&mut self, _shared: &mut StackSessions, plan: SessionPlan, _now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
         let by_ticket = self.sessions == SessionMode::Ticket;
-        let offer = match plan.session.map(Session::into_own).transpose()? {
+        let offer = match plan.session.map(StackSession::into_own).transpose()? {
             None => match &self.psk {
                 Some(psk) => Offer::External(psk.clone()),
                 None => Offer::Full { session_ticket: by_ticket },
@@ -192,10 +192,10 @@ impl SessionPolicy for EngineContext {
         Ok((engine, plan.early_data.unwrap_or_default()))
     }
 
-    fn keep(&mut self, shared: &mut Sessions, _facts: Option<&Facts>, left: Vec<EngineSession>, how: End) {
+    fn keep(&mut self, shared: &mut StackSessions, _facts: Option<&Facts>, left: Vec<EngineSession>, how: End) {
         // The newest is the last that the server gave.
         let newest = left.into_iter().next_back().filter(|_| how == End::Completed && self.sessions != SessionMode::Off);
-        shared.extend(newest.map(Session::new));
+        shared.extend(newest.map(StackSession::new));
     }
 }
 
@@ -204,9 +204,9 @@ impl StackEndpoint for EngineClient<EngineContext> {
         &[]
     }
 
-    fn account(&self) -> Result<Account, StackError> {
+    fn account(&self) -> Result<StackAccount, StackError> {
         let facts = self.facts().ok_or(StackError::refused("account", "the server has not chosen yet"))?;
-        Ok(Account {
+        Ok(StackAccount {
             version: match facts.version {
                 Version::Tls12 => 0x0303,
                 Version::Tls13 => 0x0304,

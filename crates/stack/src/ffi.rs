@@ -19,7 +19,7 @@ use self::primitive::{CPrimitives, PrimitiveTable};
 use reprise_model::{KeyPairs, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use crate::{Abilities, Ability, Account, KeptBy, Options, SessionMode, Side, StackError};
+use crate::{Abilities, Ability, ContextOptions, KeptBy, SessionMode, Side, StackAccount, StackError};
 
 /// `REPRISE_STACK_ABI`.
 const ABI: u32 = 1;
@@ -267,7 +267,7 @@ pub(crate) struct RawContext {
 }
 
 impl RawContext {
-    pub(crate) fn new(table: Table, options: &Options<'_>, owns_library: bool) -> Result<Rc<Self>, StackError> {
+    pub(crate) fn new(table: Table, options: &ContextOptions<'_>, owns_library: bool) -> Result<Rc<Self>, StackError> {
         let text = |text: Option<&str>| Text {
             data: text.map_or(ptr::null(), |text| text.as_ptr().cast()),
             length: text.map_or(0, str::len),
@@ -371,7 +371,7 @@ impl Drop for RawContext {
 }
 
 /// What a library cannot be held to, by IANA's names: which of it, none says.
-fn not_all_of(options: &Options<'_>) -> String {
+fn not_all_of(options: &ContextOptions<'_>) -> String {
     let groups: Vec<String> = options.groups.iter().map(|&group| NamedGroup(group).to_string()).collect();
     // What every TLS 1.3 library must have (RFC 9846 §9.1) is not what is missing.
     let must_have = [CipherSuite::TLS_AES_128_GCM_SHA256.0];
@@ -456,7 +456,7 @@ impl RawConnection {
         unsafe { (self.context.table.close)(self.connection.as_ptr()) as isize }
     }
 
-    pub(crate) fn account(&self) -> Result<Account, StackError> {
+    pub(crate) fn account(&self) -> Result<StackAccount, StackError> {
         let mut facts = CFacts {
             size: size_of::<CFacts>(),
             version: 0,
@@ -473,7 +473,7 @@ impl RawConnection {
             return Err(self.context.table.error("facts", returned as isize));
         }
         let known = |told: i8| (told >= 0).then_some(told != 0);
-        Ok(Account {
+        Ok(StackAccount {
             version: facts.version,
             suite: facts.suite,
             group: (facts.group != 0).then_some(facts.group),

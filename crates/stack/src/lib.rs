@@ -1,7 +1,7 @@
 //! Every TLS library as an endpoint: rustls with either of its providers and our own engine are built in, C libraries come as
 //! plugins through one header, `stacks/include/reprise_stack.h`.
 //!
-//! A [`Stack`] makes a [`Context`] from [`Options`], a context makes endpoints: each one side of one connection after the
+//! A [`Stack`] makes a [`Context`] from [`ContextOptions`], a context makes endpoints: each one side of one connection after the
 //! other, bytes in and bytes out. Loading a plugin runs its code: whoever does not trust it loads it in a process of its own.
 //!
 //! ```
@@ -58,16 +58,16 @@ mod rustls_stack;
 mod session;
 
 pub use abilities::{Abilities, Ability};
-pub use account::{Account, KeptBy};
+pub use account::{KeptBy, StackAccount};
 pub use built_in::built_in;
 pub use error::StackError;
 #[cfg(unix)]
 pub use heap::{Growth, Heap};
-pub use options::{ExternalPsk, Options, Pem, SessionMode, Side};
+pub use options::{ContextOptions, Pem, SessionMode, Side, StackPsk};
 #[cfg(unix)]
 pub use plugin::Plugin;
-pub use primitive::{EXPANSIONS, Primitive, PrimitiveOptions, is_kem};
-pub use session::{Session, Sessions};
+pub use primitive::{EXPANSIONS, PrimitiveOptions, ReadyPrimitive, is_kem};
+pub use session::{StackSession, StackSessions};
 
 use reprise_connection::{Endpoint, EndpointEvent, Fault};
 use reprise_model::{FaultName, Nanos};
@@ -82,13 +82,13 @@ pub trait Stack {
     ///
     /// # Errors
     /// [`StackError::Unsupported`] where the library cannot be held to it, [`StackError::Refused`] where it cannot read it.
-    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError>;
+    fn context(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError>;
 
     /// An operation of the library, ready to be repeated.
     ///
     /// # Errors
     /// [`StackError::Unsupported`] where the library has none such; as [`Stack::context`].
-    fn primitive(&self, _options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+    fn primitive(&self, _options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
         Err(StackError::unsupported(format!("the operations of {} are not called one by one", self.about().name)))
     }
 
@@ -96,7 +96,7 @@ pub trait Stack {
     ///
     /// # Errors
     /// [`StackError::Unsupported`] where the library has no such thing; as [`Stack::context`].
-    fn context_with_library(&self, _options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+    fn context_with_library(&self, _options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
         Err(StackError::unsupported(format!(
             "{} has no library context that a program could create again",
             self.about().name
@@ -109,11 +109,11 @@ pub trait Context {
     /// A place for connections.
     fn endpoint(&self) -> Box<dyn StackEndpoint>;
 
-    /// A session from the bytes that [`Session::export`] gave.
+    /// A session from the bytes that [`StackSession::export`] gave.
     ///
     /// # Errors
     /// [`StackError::Unsupported`] where the library has no such bytes, [`StackError::Refused`] where these are none.
-    fn import(&self, bytes: &[u8]) -> Result<Session, StackError>;
+    fn import(&self, bytes: &[u8]) -> Result<StackSession, StackError>;
 
     /// A server's whose key pairs are made ahead: makes them for so many connections, each of which uses one.
     ///
@@ -126,21 +126,21 @@ pub trait Context {
 
 /// What one connection is to be.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct SessionPlan {
     /// A client's: the session to resume.
-    pub session: Option<Session>,
+    pub session: Option<StackSession>,
     /// A client's: what it says before the server has answered, as far as the session allows; its context must allow it too.
     pub early_data: Option<Vec<u8>>,
 }
 
-impl From<Option<Session>> for Plan {
-    fn from(session: Option<Session>) -> Self {
+impl From<Option<StackSession>> for SessionPlan {
+    fn from(session: Option<StackSession>) -> Self {
         Self { session, early_data: None }
     }
 }
 
-/// One side of one connection after the other. What a client learns goes to [`Sessions`].
-pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
+/// One side of one connection after the other. What a client learns goes to [`StackSessions`].
+pub trait StackEndpoint: Endpoint<Shared = StackSessions, Plan = SessionPlan> {
     /// A server's: the early data that it has accepted so far. Application data is what comes after it.
     fn early_data(&self) -> &[u8];
 
@@ -159,7 +159,7 @@ pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
     /// As [`Endpoint::receive`].
     fn receive_all(
         &mut self,
-        sessions: &mut Sessions,
+        sessions: &mut StackSessions,
         records: &mut [u8],
         out: &mut Vec<u8>,
         hear: &mut dyn FnMut(EndpointEvent<'_>),
@@ -171,13 +171,13 @@ pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
     ///
     /// # Errors
     /// If it is not complete, or the library fails.
-    fn account(&self) -> Result<Account, StackError>;
+    fn account(&self) -> Result<StackAccount, StackError>;
 }
 
 /// Takes records one by one.
 fn receive_each<E: StackEndpoint + ?Sized>(
     endpoint: &mut E,
-    sessions: &mut Sessions,
+    sessions: &mut StackSessions,
     mut records: &mut [u8],
     out: &mut Vec<u8>,
     hear: &mut dyn FnMut(EndpointEvent<'_>),
@@ -222,7 +222,7 @@ impl About {
     ///
     /// # Errors
     /// [`StackError::Unsupported`], with what is missing.
-    pub fn check(&self, options: &Options<'_>) -> Result<(), StackError> {
+    pub fn check(&self, options: &ContextOptions<'_>) -> Result<(), StackError> {
         match self.abilities.missing(options) {
             None => Ok(()),
             Some(missing) => Err(StackError::unsupported(format!("{} has no {missing}", self.name))),

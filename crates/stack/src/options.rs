@@ -52,7 +52,7 @@ pub(crate) fn certificates(what: &'static str, pem: &str) -> Result<Vec<Certific
 
 /// A PSK that was agreed on outside TLS (RFC 4279; RFC 9846 §4.3.11). Under TLS 1.3 it is of the hash of the first suite.
 #[derive(Clone, Copy)]
-pub struct ExternalPsk<'a> {
+pub struct StackPsk<'a> {
     /// Its name: no zero is in it.
     pub identity: &'a str,
     /// The key.
@@ -61,7 +61,7 @@ pub struct ExternalPsk<'a> {
 
 /// What a context is to be. It speaks what is listed here and nothing else.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct ContextOptions<'a> {
     /// Which side.
     pub side: Side,
     /// The only version.
@@ -81,7 +81,7 @@ pub struct Options<'a> {
     /// A client's: the name that it asks for, and that the certificate must be valid for.
     pub server_name: &'a str,
     /// By what both sides are authenticated in place of certificates.
-    pub psk: Option<ExternalPsk<'a>>,
+    pub psk: Option<StackPsk<'a>>,
     /// TLS 1.3: how a ticket or an external PSK is used. A client offers it, perhaps beside another; a server chooses it where it is offered.
     pub psk_mode: PskMode,
     /// Bytes of early data that a server's tickets allow and that it accepts; a client sends none where it is 0.

@@ -11,8 +11,8 @@ use crate::ffi::{self, RawConnection, RawContext, RawPrimitive, RawSession, Tabl
 use crate::optimised::optimised;
 use crate::session::LibrarySession;
 use crate::{
-    Ability, About, Account, Context, Options, Plan, Primitive, PrimitiveOptions, Session, Sessions, Side, Stack,
-    StackEndpoint, StackError, closed, receive_each,
+    Ability, About, Context, ContextOptions, PrimitiveOptions, ReadyPrimitive, SessionPlan, Side, Stack, StackAccount,
+    StackEndpoint, StackError, StackSession, StackSessions, closed, receive_each,
 };
 
 /// A C library that was loaded at run time, and stays loaded.
@@ -41,15 +41,15 @@ impl Stack for Plugin {
         &self.about
     }
 
-    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+    fn context(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
         RawContext::new(self.table, options, false).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
     }
 
-    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
-        RawPrimitive::new(self.table, options).map(|primitive| Box::new(primitive) as Box<dyn Primitive>)
+    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
+        RawPrimitive::new(self.table, options).map(|primitive| Box::new(primitive) as Box<dyn ReadyPrimitive>)
     }
 
-    fn context_with_library(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+    fn context_with_library(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
         if !self.about.abilities.has(Ability::LibraryContext) {
             return Err(StackError::unsupported(format!(
                 "{} has no library context that a program could create again",
@@ -72,8 +72,8 @@ impl Context for PluginContext {
         })
     }
 
-    fn import(&self, bytes: &[u8]) -> Result<Session, StackError> {
-        self.0.import(bytes).map(|session| Session::new(Rc::new(session)))
+    fn import(&self, bytes: &[u8]) -> Result<StackSession, StackError> {
+        self.0.import(bytes).map(|session| StackSession::new(Rc::new(session)))
     }
 
     fn pregenerate(&self, count: usize) -> Result<(), StackError> {
@@ -82,8 +82,8 @@ impl Context for PluginContext {
 }
 
 impl LibrarySession for Rc<RawSession> {
-    fn again(&self) -> Option<Session> {
-        Some(Session::new(Self::clone(self)))
+    fn again(&self) -> Option<StackSession> {
+        Some(StackSession::new(Self::clone(self)))
     }
 
     fn export(&self) -> Result<Vec<u8>, StackError> {
@@ -188,14 +188,20 @@ impl PluginEndpoint {
 }
 
 impl Endpoint for PluginEndpoint {
-    type Shared = Sessions;
-    type Plan = Plan;
+    type Shared = StackSessions;
+    type Plan = SessionPlan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(
+        &mut self,
+        _shared: &mut StackSessions,
+        plan: SessionPlan,
+        _now: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         self.was_ready = false;
         self.connection = None;
         self.early_data.clear();
-        let session: Option<Rc<RawSession>> = plan.session.map(Session::into_own).transpose()?;
+        let session: Option<Rc<RawSession>> = plan.session.map(StackSession::into_own).transpose()?;
         let connection = self.context.connect(session.as_deref());
         let connection =
             connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
@@ -216,7 +222,7 @@ impl Endpoint for PluginEndpoint {
 
     fn receive<'r>(
         &mut self,
-        _shared: &mut Sessions,
+        _shared: &mut StackSessions,
         _now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
@@ -263,12 +269,12 @@ impl Endpoint for PluginEndpoint {
         self.was_ready
     }
 
-    fn end(&mut self, shared: &mut Sessions, how: End) {
+    fn end(&mut self, shared: &mut StackSessions, how: End) {
         let Some(mut connection) = self.connection.take() else { return };
         if how == End::Completed
             && let Ok(Some(session)) = connection.session()
         {
-            shared.push(Session::new(Rc::new(session)));
+            shared.push(StackSession::new(Rc::new(session)));
         }
     }
 }
@@ -281,7 +287,7 @@ impl StackEndpoint for PluginEndpoint {
     /// A flight of the handshake is read as from a socket, where one call gives all of it.
     fn receive_all(
         &mut self,
-        sessions: &mut Sessions,
+        sessions: &mut StackSessions,
         records: &mut [u8],
         out: &mut Vec<u8>,
         hear: &mut dyn FnMut(EndpointEvent<'_>),
@@ -298,7 +304,7 @@ impl StackEndpoint for PluginEndpoint {
         Ok(())
     }
 
-    fn account(&self) -> Result<Account, StackError> {
+    fn account(&self) -> Result<StackAccount, StackError> {
         self.connection.as_ref().ok_or(StackError::refused("facts", "there is no connection"))?.account()
     }
 }

@@ -19,7 +19,7 @@ pub struct PrimitiveOptions<'a> {
 }
 
 /// An operation that was made ready.
-pub trait Primitive {
+pub trait ReadyPrimitive {
     /// Makes ready what each of the next so many times uses up. It is not part of the operation.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ pub trait Primitive {
     /// What the library says.
     fn run(&mut self, count: usize) -> Result<(), StackError>;
 
-    /// What the first time after [`Primitive::prepare`] has come to: the signature, what was sealed with its tag behind it, the hash, what was derived, the random bytes,
+    /// What the first time after [`ReadyPrimitive::prepare`] has come to: the signature, what was sealed with its tag behind it, the hash, what was derived, the random bytes,
     /// the two secrets of an exchange. Empty where it is nothing of the kind.
     ///
     /// # Errors

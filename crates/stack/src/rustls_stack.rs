@@ -24,8 +24,8 @@ use crate::options::certificates;
 use crate::reused_pair::ReusedPair;
 use crate::session::LibrarySession;
 use crate::{
-    Ability, About, Account, Context, Options, Plan, Primitive, PrimitiveOptions, Session, SessionMode, Sessions, Side,
-    Stack, StackEndpoint, StackError, closed,
+    Ability, About, Context, ContextOptions, PrimitiveOptions, ReadyPrimitive, SessionMode, SessionPlan, Side, Stack,
+    StackAccount, StackEndpoint, StackError, StackSession, StackSessions, closed,
 };
 
 /// Sessions that a server's cache holds.
@@ -85,7 +85,7 @@ impl RustlsStack {
     }
 
     /// The provider with these suites and groups alone.
-    fn pinned(&self, options: &Options<'_>) -> Result<CryptoProvider, StackError> {
+    fn pinned(&self, options: &ContextOptions<'_>) -> Result<CryptoProvider, StackError> {
         let suite = |&number: &u16| {
             let known = self.provider.cipher_suites.iter().find(|it| u16::from(it.suite()) == number).copied();
             known.ok_or_else(|| StackError::unsupported(format!("it has no suite {}", reprise_wire::CipherSuite(number))))
@@ -102,7 +102,7 @@ impl RustlsStack {
 
     /// A server's groups with its key pairs as they are asked for. rustls takes groups that live as long as the process: these are leaked,
     /// once a context.
-    fn groups_of_server(&self, pinned: &CryptoProvider, options: &Options<'_>) -> Result<Groups, StackError> {
+    fn groups_of_server(&self, pinned: &CryptoProvider, options: &ContextOptions<'_>) -> Result<Groups, StackError> {
         let groups = pinned.kx_groups.clone();
         match options.key_pairs {
             KeyPairs::Fresh => Ok((groups, None)),
@@ -126,7 +126,7 @@ impl RustlsStack {
         }
     }
 
-    fn server(&self, options: &Options<'_>) -> Result<Role, StackError> {
+    fn server(&self, options: &ContextOptions<'_>) -> Result<Role, StackError> {
         let mut provider = self.pinned(options)?;
         let (groups, pool) = self.groups_of_server(&provider, options)?;
         provider.kx_groups = groups;
@@ -164,7 +164,7 @@ impl RustlsStack {
         Ok(Role::Server(Arc::new(config), pool))
     }
 
-    fn client(&self, options: &Options<'_>, slot: &Arc<Slot>) -> Result<Arc<ClientConfig>, StackError> {
+    fn client(&self, options: &ContextOptions<'_>, slot: &Arc<Slot>) -> Result<Arc<ClientConfig>, StackError> {
         let trust = options.trust.ok_or(StackError::refused("context", "a client needs roots"))?;
         let provider = Arc::new(self.pinned(options)?);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -198,7 +198,7 @@ impl Stack for RustlsStack {
         &self.about
     }
 
-    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+    fn context(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
         if options.sessions == SessionMode::Id && options.version == Version::Tls13 {
             return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
         }
@@ -217,7 +217,7 @@ impl Stack for RustlsStack {
         Ok(Box::new(RustlsContext { role, slot }))
     }
 
-    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+    fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
         primitive::primitive(&self.provider, self.beneath, options)
     }
 }
@@ -270,7 +270,7 @@ impl Context for RustlsContext {
         })
     }
 
-    fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
+    fn import(&self, _bytes: &[u8]) -> Result<StackSession, StackError> {
         Err(StackError::unsupported("rustls takes no session as bytes"))
     }
 
@@ -293,9 +293,9 @@ enum RustlsSession {
 }
 
 impl LibrarySession for RustlsSession {
-    fn again(&self) -> Option<Session> {
+    fn again(&self) -> Option<StackSession> {
         match self {
-            Self::Tls12(session) => Some(Session::new(Self::Tls12(session.clone()))),
+            Self::Tls12(session) => Some(StackSession::new(Self::Tls12(session.clone()))),
             Self::Tls13(_) => None,
         }
     }
@@ -422,13 +422,19 @@ impl RustlsEndpoint {
 }
 
 impl Endpoint for RustlsEndpoint {
-    type Shared = Sessions;
-    type Plan = Plan;
+    type Shared = StackSessions;
+    type Plan = SessionPlan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(
+        &mut self,
+        _shared: &mut StackSessions,
+        plan: SessionPlan,
+        _now: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         self.was_ready = false;
         self.early_data.clear();
-        self.slot.begin(plan.session.map(Session::into_own).transpose()?);
+        self.slot.begin(plan.session.map(StackSession::into_own).transpose()?);
         let connection = match &self.role {
             Role::Server(config, _) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
             Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
@@ -445,7 +451,7 @@ impl Endpoint for RustlsEndpoint {
 
     fn receive<'r>(
         &mut self,
-        _shared: &mut Sessions,
+        _shared: &mut StackSessions,
         _now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
@@ -504,10 +510,10 @@ impl Endpoint for RustlsEndpoint {
         self.was_ready
     }
 
-    fn end(&mut self, shared: &mut Sessions, how: End) {
+    fn end(&mut self, shared: &mut StackSessions, how: End) {
         self.connection = None;
         let left = lock(&self.slot.left).take();
-        shared.extend(left.filter(|_| how == End::Completed).map(Session::new));
+        shared.extend(left.filter(|_| how == End::Completed).map(StackSession::new));
     }
 }
 
@@ -519,7 +525,7 @@ impl StackEndpoint for RustlsEndpoint {
     /// It reads 4 KiB at a time, and where a record ends with them gives its buffer back: a record by itself would always.
     fn receive_all(
         &mut self,
-        _sessions: &mut Sessions,
+        _sessions: &mut StackSessions,
         records: &mut [u8],
         out: &mut Vec<u8>,
         hear: &mut dyn FnMut(EndpointEvent<'_>),
@@ -550,11 +556,11 @@ impl StackEndpoint for RustlsEndpoint {
         self.flush(out)
     }
 
-    fn account(&self) -> Result<Account, StackError> {
+    fn account(&self) -> Result<StackAccount, StackError> {
         let incomplete = || StackError::refused("account", "the handshake is not complete");
         let connection = self.connection.as_ref().ok_or_else(incomplete)?;
         let suite = connection.negotiated_cipher_suite().ok_or_else(incomplete)?;
-        Ok(Account {
+        Ok(StackAccount {
             version: connection.protocol_version().map_or(0, u16::from),
             suite: u16::from(suite.suite()),
             group: connection.negotiated_key_exchange_group().map(|group| u16::from(group.name())),

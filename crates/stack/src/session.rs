@@ -9,20 +9,20 @@ use reprise_model::FaultName;
 use crate::StackError;
 
 /// The sessions that connections have left, the newest last.
-pub type Sessions = Vec<Session>;
+pub type StackSessions = Vec<StackSession>;
 
 /// What a client keeps of a connection, to resume it: for a context of the library that it is of.
-pub struct Session(Box<dyn LibrarySession>);
+pub struct StackSession(Box<dyn LibrarySession>);
 
 /// A session as its library has it.
 pub(crate) trait LibrarySession: Any {
-    /// As [`Session::again`].
-    fn again(&self) -> Option<Session>;
+    /// As [`StackSession::again`].
+    fn again(&self) -> Option<StackSession>;
 
-    /// As [`Session::export`].
+    /// As [`StackSession::export`].
     fn export(&self) -> Result<Vec<u8>, StackError>;
 
-    /// As [`Session::wrapping`].
+    /// As [`StackSession::wrapping`].
     fn wrapping(&self) -> usize {
         0
     }
@@ -31,7 +31,7 @@ pub(crate) trait LibrarySession: Any {
     fn library(&self) -> &'static str;
 }
 
-impl Session {
+impl StackSession {
     pub(crate) fn new(session: impl LibrarySession) -> Self {
         Self(Box::new(session))
     }
@@ -63,7 +63,7 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for StackSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({})", self.0.library())
     }

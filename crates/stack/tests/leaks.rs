@@ -9,14 +9,14 @@ use std::process::Command;
 use reprise_lab::Authority;
 use reprise_model::{Nanos, PskMode, Version};
 use reprise_servers::require;
-use reprise_stack::{Options, Plan, Plugin, SessionMode, Sessions, Side, Stack, built_in};
+use reprise_stack::{ContextOptions, Plugin, SessionMode, SessionPlan, Side, Stack, StackSessions, built_in};
 use rustls_pki_types::UnixTime;
 
 /// So much may the memory of the process grow, for what is made once and late: a tenth of a kilobyte a context.
 const GROWTH: u64 = 1 << 20;
 
-fn options(root: &str) -> Options<'_> {
-    Options {
+fn options(root: &str) -> ContextOptions<'_> {
+    ContextOptions {
         side: Side::Client,
         version: Version::Tls13,
         sessions: SessionMode::Ticket,
@@ -51,7 +51,7 @@ fn does_not_grow(stack: &dyn Stack, contexts: u32, with_library: bool) {
             let made = if with_library { stack.context_with_library(&options) } else { stack.context(&options) };
             let context = made.unwrap();
             let mut hello = Vec::new();
-            context.endpoint().begin(&mut Sessions::new(), Plan::default(), Nanos(0), &mut hello).unwrap();
+            context.endpoint().begin(&mut StackSessions::new(), SessionPlan::default(), Nanos(0), &mut hello).unwrap();
             assert!(!hello.is_empty());
         }
     };

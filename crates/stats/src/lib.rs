@@ -41,7 +41,7 @@ pub use between_runs::{PARTS, RunSpread, Z95, beyond_chance, deviations_of_chanc
 pub use difference::{Difference, difference};
 pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
-pub use line::{Line, Point};
+pub use line::{LeastSquaresLine, Point};
 pub use mean::mean_interval;
 pub use order::balanced_order;
 pub use quantile::{median, quantile};

@@ -16,7 +16,7 @@ pub struct Point {
 
 /// The line of least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct LeastSquaresLine {
     points: usize,
     weight: f64,
     mean: (f64, f64),
@@ -27,7 +27,7 @@ pub struct Line {
     variance: Option<f64>,
 }
 
-impl Line {
+impl LeastSquaresLine {
     /// `None` where fewer than two of the points differ in `x`.
     pub fn through(points: &[Point]) -> Option<Self> {
         let sum = |of: &dyn Fn(&Point) -> f64| points.iter().map(|point| point.weight * of(point)).sum::<f64>();
@@ -53,9 +53,9 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn line(points: &[(f64, f64, f64)]) -> Option<Line> {
+    fn line(points: &[(f64, f64, f64)]) -> Option<LeastSquaresLine> {
         let points: Vec<Point> = points.iter().map(|&(x, y, weight)| Point { x, y, weight }).collect();
-        Line::through(&points)
+        LeastSquaresLine::through(&points)
     }
 
     /// By hand: slope and intercept are 1.4, the residuals 0.6, -1.3, 0.8 and -0.1.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_connection::exchange::Http1;
 use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
-use reprise_load::{LoadClient, LoadShared, Plan, TlsOptions};
+use reprise_load::{ConnectionPlan, LoadClient, LoadShared, TlsOptions};
 use reprise_model::{FaultName, Kind, Version};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
@@ -53,7 +53,7 @@ impl Client {
     }
 
     fn begin(&mut self, kind: Kind) -> Result<(), Fault> {
-        let begin = Begin { plan: Plan { kind, name: 0 }, prologue: None, requests: 1, early: None };
+        let begin = Begin { plan: ConnectionPlan { kind, name: 0 }, prologue: None, requests: 1, early: None };
         self.attempt.begin(&mut self.shared, begin, NOW)?;
         self.attempt.connected(NOW, || None)
     }

@@ -9,7 +9,7 @@ use reprise_diagnosis::{FleetRun, fleet_diagnosis};
 use reprise_model::document::{Fleet as FleetDocument, Severity};
 use reprise_probe::crossing::{CrossingLimits, Place};
 use reprise_probe::fleet::examine_fleet;
-use reprise_probe::{Certificates, Interrupt, Options, Silent};
+use reprise_probe::{CertificateTrust, Interrupt, NoObserver, Options};
 use reprise_session_tests::fleet::{Fleet, Node};
 use reprise_session_tests::require_store;
 use reprise_session_tests::store::Store;
@@ -17,12 +17,12 @@ use reprise_session_tests::store::Store;
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");
 
 fn examined(fleet: &Fleet, nodes: &[Node]) -> FleetDocument {
-    let certificates = Certificates::Roots(vec![fleet.authority.certificate().clone()]);
+    let certificates = CertificateTrust::Roots(vec![fleet.authority.certificate().clone()]);
     let options = Options { certificates, resolve: Some(IpAddr::from([127, 0, 0, 1])), ..Options::default() };
     let names: Vec<String> = nodes.iter().map(|node| format!("localhost:{}", node.address.port())).collect();
     let places = names.iter().map(|name| Place { target: name.parse().unwrap(), options: options.clone() }).collect();
     let limits = CrossingLimits { rate: 500, ..CrossingLimits::default() };
-    let examination = examine_fleet(places, limits, 1, &Silent, &Interrupt::default());
+    let examination = examine_fleet(places, limits, 1, &NoObserver, &Interrupt::default());
     fleet_diagnosis(FleetRun { names, is_one_name: true, software: None }, &examination)
 }
 

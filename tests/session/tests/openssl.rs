@@ -22,7 +22,7 @@ use openssl::x509::{X509, X509Builder};
 use reprise_engine::Offer;
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
-use reprise_session::key_file::{Format, KeyFiles, new_keys, write};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles, new_keys, write};
 use reprise_session::store::SharedStore;
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, KeyRing, RingHandle, Rotation, SystemRandom};
@@ -218,10 +218,10 @@ fn keys_of_nginx_are_the_keys_of_tickets() {
     let ring = KeyRing::generate(&rotation, UnixTime::now(), &SystemRandom).unwrap();
     for bytes in [80, 48] {
         let path = folder.path().join(bytes.to_string());
-        write(&path, Format::Nginx, &ring.keys().take(1).collect::<Vec<_>>()).unwrap();
+        write(&path, KeyFileFormat::Nginx, &ring.keys().take(1).collect::<Vec<_>>()).unwrap();
         let content = std::fs::read(&path).unwrap();
         std::fs::write(&path, &content[..bytes]).unwrap();
-        let read = || RingHandle::new(KeyFiles::new(Format::Nginx, [&path]).read().unwrap());
+        let read = || RingHandle::new(KeyFiles::new(KeyFileFormat::Nginx, [&path]).read().unwrap());
         let [one, other] = [(); 2].map(|()| world.node(Sessions::tickets(b"site", read())));
         let first = world.visit(one, Version::Tls13, FULL);
         let Some(reprise_engine::Session::Tls13(ticket)) = first.sessions.last() else { panic!("no ticket") };
@@ -274,7 +274,7 @@ impl Client {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("authority"), world.authority.pem()).unwrap();
         let keys = new_keys(Duration::from_secs(24 * HOUR), 64, UnixTime::now(), &SystemRandom).unwrap();
-        write(&folder.path().join("keys"), Format::Reprise, &keys.keys().collect::<Vec<_>>()).unwrap();
+        write(&folder.path().join("keys"), KeyFileFormat::Reprise, &keys.keys().collect::<Vec<_>>()).unwrap();
         Self { folder, node: world.node(Sessions::tickets(b"site", world.ring(6))) }
     }
 

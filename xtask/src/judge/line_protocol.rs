@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use reprise_judge::{Answer, Budget, Examination};
+use reprise_judge::{Budget, ConnectionAnswer, ServerExamination};
 use reprise_model::document::Confidence;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ impl<R: BufRead, W: Write> Lines<R, W> {
     }
 
     fn examine_one(&mut self, budget: Budget) -> anyhow::Result<()> {
-        let mut examination = Examination::new(budget);
+        let mut examination = ServerExamination::new(budget);
         while let Some(request) = examination.next_request() {
             let variation = request.variation.name().to_owned();
             self.send(&Connect { connect: request.connection, after: request.after, offer: request.offer, variation })?;
@@ -114,7 +114,8 @@ impl<R: BufRead, W: Write> Lines<R, W> {
             let became: Became = serde_json::from_value(value.clone())
                 .with_context(|| format!("not what became of a connection: {value}"))?;
             let key = became.key.as_deref();
-            examination.answer(request, Answer { outcome: became.outcome.into(), key, now: became.now, sessions: 1 });
+            examination
+                .answer(request, ConnectionAnswer { outcome: became.outcome.into(), key, now: became.now, sessions: 1 });
         }
         let said = examination.conclusions();
         let said = said.iter().filter(|it| it.confidence != Confidence::Possible);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reprise_judge::{Conclusion, Examination};
+use reprise_judge::{Conclusion, ServerExamination};
 use reprise_model::document::Confidence;
 
 use super::world::World;
@@ -22,7 +22,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn new(world: &World, examination: &Examination, said: &[Conclusion], spent: Spent) -> Self {
+    pub(crate) fn new(world: &World, examination: &ServerExamination, said: &[Conclusion], spent: Spent) -> Self {
         let spec = &world.spec;
         let is_right = |it: &Conclusion| spec.right.iter().any(|group| group.contains(&it.cause.slug()));
         let is_found =

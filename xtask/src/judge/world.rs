@@ -132,7 +132,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl From<Outcome> for reprise_judge::Outcome {
+impl From<Outcome> for reprise_judge::ConnectionOutcome {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Full => Self::Full,

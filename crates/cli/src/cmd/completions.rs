@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use reprise_diagnosis::causes;
 use reprise_probe::Interrupt;
-use reprise_results::{Subject, figures};
+use reprise_results::{ConditionSubject, figures};
 
 use crate::ending::Ending;
 use crate::help;
@@ -27,11 +27,11 @@ Examples:
   reprise completions fish > ~/.config/fish/completions/reprise.fish";
 
 /// What the conditions of a command are on.
-const SUBJECTS: [(&str, Subject<'static>); 4] = [
-    ("measure", Subject::Measurement),
-    ("diagnose", Subject::Diagnosis),
-    ("load", Subject::Load),
-    ("compare", Subject::Comparison { stacks: &[], cases: &[] }),
+const SUBJECTS: [(&str, ConditionSubject<'static>); 4] = [
+    ("measure", ConditionSubject::Measurement),
+    ("diagnose", ConditionSubject::Diagnosis),
+    ("load", ConditionSubject::Load),
+    ("compare", ConditionSubject::Comparison { stacks: &[], cases: &[] }),
 ];
 
 pub(super) fn run(arguments: CompletionsArgs, _: &Interrupt) -> anyhow::Result<Ending> {

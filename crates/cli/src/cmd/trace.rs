@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValue;
 use reprise_connection::Target;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::document::TraceDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::{Capture, Interrupt, Options};
@@ -197,10 +197,10 @@ impl Lab {
         let authority = Authority::with_key(KeyKind::P256).context("cannot make a certificate authority")?;
         let identity = authority.server(&ServerSpec::new(KeyKind::P256)).context("cannot make a certificate")?;
         let (resumption, max_early_data) = match kind {
-            Some(Kind::Id) => (Resumption::Id, 0),
+            Some(Kind::Id) => (EmbeddedResumption::Id, 0),
             // rustls takes early data of sessions that it stores alone.
-            Some(Kind::Early) => (Resumption::Id, MAX_EARLY_DATA),
-            _ => (Resumption::Ticket, 0),
+            Some(Kind::Early) => (EmbeddedResumption::Id, MAX_EARLY_DATA),
+            _ => (EmbeddedResumption::Ticket, 0),
         };
         let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
         let server = EmbeddedServer::start(config).context("cannot start an embedded server")?;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::document::SampleRecord;
 use reprise_model::{Kind, Phase};
 use reprise_servers::{Relay, RelayFault, RelayRule};
@@ -13,7 +13,7 @@ use reprise_harness::Lab;
 #[test]
 fn what_passes_after_100_continue_is_waited_for() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let samples = |address: SocketAddr| -> Vec<SampleRecord> {
         let call = lab.measure(address).args(["--tls", "1.3", "--kinds", "full", "-X", "POST"]).count(COUNT);
         call.args(["-H", "Expect: 100-continue"]).run().exits(0).document().samples

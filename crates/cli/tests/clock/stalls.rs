@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
@@ -62,7 +62,7 @@ struct Stalls {
 impl Stalls {
     fn of(version: Version, kind: Kind) -> Self {
         let lab = Lab::new();
-        let server = lab.server(if kind == Kind::Id { Resumption::Id } else { Resumption::Ticket });
+        let server = lab.server(if kind == Kind::Id { EmbeddedResumption::Id } else { EmbeddedResumption::Ticket });
         let mut stalls = Self { lab, server, version, kind, records: Vec::new() };
         let relay = Relay::transparent(stalls.server.address()).unwrap();
         let document = stalls.measure(relay.address());

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reprise_lab::{Authority, Resumption};
+use reprise_lab::{Authority, EmbeddedResumption};
 use reprise_model::document::LoadDocument;
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
@@ -28,7 +28,7 @@ const COMMANDS: [Command; 3] = [Command::Measure, Command::Load, Command::LoadVe
 fn a_stall_stands_in_the_same_phase_under_every_command() {
     for version in [Version::Tls12, Version::Tls13] {
         let lab = Lab::new();
-        let server = lab.server(Resumption::Ticket);
+        let server = lab.server(EmbeddedResumption::Ticket);
         let relay = Relay::transparent(server.address()).unwrap();
         quartiles(Command::Load, relay.address(), version, &lab.ca());
         let records = relay.records().pop().unwrap();
@@ -60,7 +60,7 @@ const STRANGERS: usize = 90;
 #[test]
 fn an_expensive_verification_stands_in_tls_under_every_command() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let mut roots: String = (0..STRANGERS).map(|_| Authority::new().unwrap().pem()).collect();
     roots += &lab.authority.pem();
     let roots = lab.file("roots.pem", roots);

@@ -1,8 +1,8 @@
 //! Middleboxes before a good server that break what is offered through them.
 
 use reprise_lab::KeyKind;
+use reprise_servers::{MiddleboxRefusal, start_inspector};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_servers::{Refusal, start_inspector};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
 use crate::broken::{Broken, Started, broken};
@@ -10,7 +10,7 @@ use crate::nginx::NGINX;
 use reprise_harness::Lab;
 
 /// A good nginx, and before it whoever refuses what this says.
-fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Started {
+fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<MiddleboxRefusal> + Send + Sync + 'static) -> Started {
     let http_directives = "ssl_session_cache shared:SSL:1m;".to_owned();
     let config = NginxConfig { http_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let nginx = Nginx::start(config).unwrap();
@@ -32,24 +32,24 @@ fn offers(record: &[u8]) -> bool {
 }
 
 fn alerting(lab: &Lab, _: &[String]) -> Started {
-    behind(lab, |record| offers(record).then_some(Refusal::Alert(80)))
+    behind(lab, |record| offers(record).then_some(MiddleboxRefusal::Alert(80)))
 }
 
 fn closing(lab: &Lab, _: &[String]) -> Started {
-    behind(lab, |record| offers(record).then_some(Refusal::Close))
+    behind(lab, |record| offers(record).then_some(MiddleboxRefusal::Close))
 }
 
 fn hanging(lab: &Lab, _: &[String]) -> Started {
-    behind(lab, |record| offers(record).then_some(Refusal::Silence))
+    behind(lab, |record| offers(record).then_some(MiddleboxRefusal::Silence))
 }
 
 fn short_sighted(lab: &Lab, _: &[String]) -> Started {
-    behind(lab, |record| (record.len() > 1400).then_some(Refusal::Close))
+    behind(lab, |record| (record.len() > 1400).then_some(MiddleboxRefusal::Close))
 }
 
 /// A good server, and before it whoever ends large offers: a middlebox that reads only so much.
 pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
-    let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(Refusal::Close);
+    let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(MiddleboxRefusal::Close);
     let inspector = start_inspector(server.address, judge).unwrap();
     Started::without_account(inspector.address(), (server, inspector))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind};
 use reprise_servers::{
     GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, NodeConfig, NodeJs, RealServer,
 };
@@ -105,10 +105,10 @@ fn two_rustls(lab: &Lab, lines: &[String]) -> Started {
         for line in &shared {
             match line.as_str() {
                 "config.ticketer = Arc::new(ticketer);" => {
-                    (config.resumption, config.ticketer) = (Resumption::Ticket, Some(ticketer.clone()));
+                    (config.resumption, config.ticketer) = (EmbeddedResumption::Ticket, Some(ticketer.clone()));
                 }
                 "config.session_storage = Arc::new(store);" => {
-                    (config.resumption, config.session_storage) = (Resumption::Id, Some(store.clone()));
+                    (config.resumption, config.session_storage) = (EmbeddedResumption::Id, Some(store.clone()));
                 }
                 other => panic!("what does rustls do at {other:?}?"),
             }
@@ -124,15 +124,17 @@ fn rustls_config(mut config: EmbeddedConfig, lines: &[String]) -> EmbeddedConfig
     for line in lines {
         match line.as_str() {
             "config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});" => {
-                config.resumption = Resumption::Off
+                config.resumption = EmbeddedResumption::Off
             }
             "config.session_storage = rustls::server::ServerSessionMemoryCache::new(4);" => {
-                (config.resumption, config.stored_sessions) = (Resumption::Id, 4);
+                (config.resumption, config.stored_sessions) = (EmbeddedResumption::Id, 4);
             }
             "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);" => {
-                (config.resumption, config.stored_sessions) = (Resumption::Id, 100_000);
+                (config.resumption, config.stored_sessions) = (EmbeddedResumption::Id, 100_000);
             }
-            "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;" => config.resumption = Resumption::Ticket,
+            "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;" => {
+                config.resumption = EmbeddedResumption::Ticket
+            }
             "config.send_tls13_tickets = 1;" => config.tickets = 1,
             "config.send_tls13_tickets = 8;" => config.tickets = 8,
             "config.max_early_data_size = 16384;" => config.max_early_data = 16_384,

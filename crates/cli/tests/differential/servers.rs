@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::{EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer, KeyKind};
 use reprise_servers::{
     ClientVerify, GnutlsServ, GnutlsServConfig, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache,
 };
@@ -51,11 +51,11 @@ impl Servers {
             ..SServerConfig::new(vec![lab.identity(KeyKind::P384)])
         })
         .unwrap();
-        let rustls = lab.server(Resumption::Ticket);
+        let rustls = lab.server(EmbeddedResumption::Ticket);
         let nginx_early =
             Nginx::start(NginxConfig { early_data: true, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) }).unwrap();
         let rustls_early = lab.server_with(|config| {
-            config.resumption = Resumption::Id;
+            config.resumption = EmbeddedResumption::Id;
             config.max_early_data = 16_384;
         });
 

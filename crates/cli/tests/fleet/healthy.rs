@@ -1,7 +1,7 @@
 //! Fleets that share: nothing is said against them. Two of each program that share by what is printed are in `remedies`.
 
 use reprise_harness::{Lab, start_redis};
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity, KeyKind};
 use reprise_servers::{
     Apache, ApacheConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, Process, RealServer,
     SessionCache, missing,
@@ -142,7 +142,7 @@ fn three_rustls_that_share_store_and_keys() {
         let ticketer = Some(ticketer.clone());
         EmbeddedServer::start(EmbeddedConfig {
             ticketer,
-            resumption: Resumption::Ticket,
+            resumption: EmbeddedResumption::Ticket,
             ..EmbeddedConfig::new(identity.clone())
         })
         .unwrap()

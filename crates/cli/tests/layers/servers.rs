@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use reprise_harness::Lab;
-use reprise_lab::{KeyKind, Resumption, Versions};
+use reprise_lab::{EmbeddedResumption, KeyKind, Versions};
 use reprise_servers::require;
 use reprise_servers::{ClientVerify, RealServer, SServer, SServerConfig};
 
@@ -13,7 +13,7 @@ use super::{layers, plugins, row};
 #[test]
 fn sessions_that_a_server_refuses_are_shown_as_refused() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::RefusedTicket);
+    let server = lab.server(EmbeddedResumption::RefusedTicket);
     let target = format!("localhost:{}", server.address().port());
     let call = || layers("--levels bio,msg --stacks rustls-ring -n 6 --ca").arg(lab.ca()).arg(&target);
     let (document, _) = call().run_for_json();

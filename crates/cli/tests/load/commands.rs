@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use reprise_harness::{Lab, Reprise};
-use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Validity};
+use reprise_lab::{Authority, ClientAuthRequest, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Validity};
 use reprise_servers::MisbehavingServer;
 use serde_json::Value;
 
@@ -248,7 +248,8 @@ fn a_closed_loop_says_whose_time_its_latencies_are() {
 #[test]
 fn a_server_that_requires_client_certificates_is_verified() {
     let lab = Lab::new();
-    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(lab.authority.certificate().clone()));
+    let server =
+        lab.server_with(|config| config.client_auth = ClientAuthRequest::Required(lab.authority.certificate().clone()));
     let files = lab.client("client.example");
     for version in ["1.2", "1.3"] {
         let load = || {

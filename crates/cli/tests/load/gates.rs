@@ -1,12 +1,12 @@
 //! Loads that are held against conditions, and side by side.
 
 use reprise_harness::{Lab, Outcome, Reprise};
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 
 use crate::harness::document;
 
 fn load(lab: &Lab, arguments: &[&str]) -> Outcome {
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     Reprise::load(server.address()).flags("-c 4 -n 60 --quiet").args(arguments).run()
 }
 

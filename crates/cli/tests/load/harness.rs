@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use reprise_harness::{Lab, Outcome, assert_valid, call_of, program};
-use reprise_lab::{EmbeddedServer, KeyKind, PemFiles, Resumption};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer, KeyKind, PemFiles};
 use serde_json::Value;
 
 /// TLS 1.2 and 1.3, with tickets.
 pub(crate) fn server() -> EmbeddedServer {
-    Lab::new().server(Resumption::Ticket)
+    Lab::new().server(EmbeddedResumption::Ticket)
 }
 
 /// What another program than the harness started came to.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::document::{Change, Comparison, MeasureDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
@@ -17,7 +17,7 @@ fn comparison(document: MeasureDocument) -> Comparison {
 #[test]
 fn phases_are_compared_by_the_samples_of_both() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let earlier = lab.measure(server.address()).count(8).run().exits(0);
     let file = lab.file("before.json", earlier.json.as_ref().unwrap());
     let outcome = lab.measure(server.address()).count(8).arg("--baseline").arg(&file).run().exits(0);
@@ -60,7 +60,7 @@ fn the_lab_is_compared_server_by_server() {
 #[test]
 fn a_calibration_stands_beside_the_samples() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let document = lab.measure(server.address()).count(8).run().exits(0).document();
     let calibration = document.calibration.unwrap();
     assert_eq!([Kind::Full, Kind::Ticket].map(|kind| calibration.run(kind).unwrap().n), [16, 16]);
@@ -71,7 +71,7 @@ fn a_calibration_stands_beside_the_samples() {
 #[test]
 fn several_baselines_are_compared_at_once() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let files =
         ["1", "2", "3"].map(|name| lab.file(name, lab.measure(server.address()).count(8).run().exits(0).json.unwrap()));
     let outcome = lab.measure(server.address()).count(8).arg("--baseline").args(&files).run().exits(0);
@@ -111,7 +111,7 @@ fn the_servers_processor_time_is_counted_and_judged() {
 #[test]
 fn a_file_that_is_no_baseline_is_refused_before_any_connection() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let earlier = lab.measure(server.address()).count(1).run().exits(0).json.unwrap();
     let seen = server.completed();
     let without = |field: &str| {

@@ -1,6 +1,6 @@
 //! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
 
-use reprise_lab::{ClientAuth, KeyKind};
+use reprise_lab::{ClientAuthRequest, KeyKind};
 use reprise_model::document::Confidence;
 use reprise_model::{Kind, Version};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
@@ -44,7 +44,7 @@ fn only_a_full_handshake_sends_the_certificate() {
 fn who_has_no_certificate_or_a_strangers_is_told_what_to_give() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
-    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+    let server = lab.server_with(|config| config.client_auth = ClientAuthRequest::Required(authority));
     let stranger = Lab::new().authority.client("stranger.example").unwrap().write_pem(lab.directory(), "stranger").unwrap();
     for tls in ["1.2", "1.3"] {
         let call = || lab.measure(server.address()).count(2).args(["--tls", tls]);

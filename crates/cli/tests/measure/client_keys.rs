@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, PemFiles};
+use reprise_lab::{ClientAuthRequest, EmbeddedServer, KeyKind, PemFiles};
 
 use reprise_harness::{Lab, Reprise};
 
@@ -19,7 +19,7 @@ impl Mutual {
     fn new() -> Self {
         let lab = Lab::new();
         let authority = lab.authority.certificate().clone();
-        let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+        let server = lab.server_with(|config| config.client_auth = ClientAuthRequest::Required(authority));
         Self { lab, server }
     }
 

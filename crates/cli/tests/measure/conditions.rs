@@ -1,6 +1,6 @@
 //! `--fail-if`: exit 1 when it is met, and when it cannot be evaluated; 2 when that is known before.
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::document::ConditionOutcome;
 
 use reprise_harness::{Lab, Reprise};
@@ -8,7 +8,7 @@ use reprise_harness::{Lab, Reprise};
 #[test]
 fn a_condition_that_is_met_ends_with_1_and_says_by_what() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let outcome = lab
         .measure(server.address())
         .count(8)
@@ -31,7 +31,7 @@ fn a_condition_that_is_met_ends_with_1_and_says_by_what() {
 #[test]
 fn conditions_that_are_not_met_end_with_0() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let conditions = ["failed > 0", "kinds.ticket < 100%", "1.3.full.tls > 9s", "tls.resumed.ratio < 0.0001", "full.n != 2"];
     let arguments = conditions.iter().flat_map(|condition| ["--fail-if", condition]);
     lab.measure(server.address()).count(2).args(arguments).run().exits(0).silently();
@@ -40,7 +40,7 @@ fn conditions_that_are_not_met_end_with_0() {
 #[test]
 fn the_document_keeps_what_came_of_each() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let conditions = ["1.3.full.tls > 1ns", "failed > 0", "1.3.ticket.tls > 9s"];
     let arguments = conditions.iter().flat_map(|condition| ["--fail-if", condition]);
     let outcome = lab.measure(server.address()).count(2).args(arguments).run().exits(1);
@@ -62,7 +62,7 @@ fn the_document_keeps_what_came_of_each() {
 #[test]
 fn a_change_against_a_baseline_fails_the_gate() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let mut earlier = lab.measure(server.address()).count(6).run().exits(0).document();
     // As if every handshake had taken a microsecond.
     for tls in earlier.runs.iter_mut().filter_map(|run| run.phases.get_mut(&reprise_model::Phase::Tls)) {
@@ -80,7 +80,7 @@ fn a_change_against_a_baseline_fails_the_gate() {
 #[test]
 fn a_condition_on_what_is_not_measured_is_refused_at_once() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     for (arguments, words) in [
         (&["--fail-if", "baseline.tls.change > 10%"][..], "--baseline FILE"),
         (&["--fail-if", "wait.full > 1s", "--no-request"], "--no-request"),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::{Kind, Version};
 use reprise_scripted::play::{Deviation, Play};
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
@@ -81,7 +81,7 @@ fn a_whole_response_counts_before_a_reset() {
 #[test]
 fn closing_is_the_default() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let outcome = lab.measure(server.address()).count(2).run().exits(0);
     assert!(outcome.document().runs.iter().all(|run| run.next_request.is_none()));
 }

@@ -3,9 +3,9 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
-use reprise_servers::{Refusal, start_inspector};
+use reprise_servers::{MiddleboxRefusal, start_inspector};
 
 use reprise_harness::{Lab, Outcome, Reprise};
 
@@ -22,7 +22,7 @@ fn closed_port() -> SocketAddr {
 #[test]
 fn a_target_that_is_down_is_one_row_of_the_answer() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let down = closed_port();
     let outcome = lab.diagnose(down).arg(server.address().to_string()).args(["--rate", "1000"]).run().exits(0);
     let document: DiagnoseDocument = outcome.json();
@@ -37,7 +37,7 @@ fn a_target_that_is_down_is_one_row_of_the_answer() {
 #[test]
 fn a_server_that_blocks_is_said_and_not_diagnosed() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let connections = AtomicU32::new(0);
     let blocks = move |_: &[u8]| (connections.fetch_add(1, Ordering::Relaxed) >= 20).then_some(HANDSHAKE_FAILURE);
     let blocking = start_inspector(server.address(), blocks).unwrap();
@@ -53,8 +53,9 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
 #[test]
 fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let silent = start_inspector(server.address(), |hello| offers_a_session(hello).then_some(Refusal::Silence)).unwrap();
+    let server = lab.server(EmbeddedResumption::Ticket);
+    let silent =
+        start_inspector(server.address(), |hello| offers_a_session(hello).then_some(MiddleboxRefusal::Silence)).unwrap();
     let call = lab.diagnose(silent.address()).args(["--tls", "1.3", "--rate", "1000"]).timeout("1s");
     let diagnosis = only(&call.run().exits(1));
     let finding = diagnosis.findings.first().unwrap();
@@ -68,12 +69,12 @@ fn offers_a_session(hello: &[u8]) -> bool {
     hello.len() > 300
 }
 
-const HANDSHAKE_FAILURE: Refusal = Refusal::Alert(40);
+const HANDSHAKE_FAILURE: MiddleboxRefusal = MiddleboxRefusal::Alert(40);
 
 #[test]
 fn limits_are_kept_and_said() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let outcome = lab.diagnose(server.address()).args(["--connections", "20", "--rate", "1000"]).run().exits(0);
     let diagnosis = only(&outcome);
     assert!(diagnosis.connections <= 20, "{}", diagnosis.connections);
@@ -84,7 +85,7 @@ fn limits_are_kept_and_said() {
 #[test]
 fn software_is_what_the_server_reveals_or_what_is_said() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let remedies = |arguments: &[&str]| {
         let outcome = lab.diagnose(server.address()).args(["--rate", "1000"]).args(arguments).run().exits(1);
         let finding = only(&outcome).findings.into_iter().find(|it| it.id == "not-offered").unwrap();
@@ -99,7 +100,7 @@ fn software_is_what_the_server_reveals_or_what_is_said() {
 #[test]
 fn targets_may_come_from_a_file() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let file = lab.file("targets", format!("# ours\n{}\n\n{} # again\n", server.address(), server.address()));
     let call = Reprise::new(["diagnose", "--targets-from"]).arg(&file).arg("--ca").arg(lab.ca());
     call.args(["--rate", "1000"]).run().exits(0).shows(&["It resumes", "connections in"]);
@@ -112,7 +113,7 @@ fn targets_may_come_from_a_file() {
 #[test]
 fn a_fault_and_a_condition_that_is_met_are_bad_answers() {
     let lab = Lab::new();
-    let [resumes, refuses] = [Resumption::Ticket, Resumption::Off].map(|resumption| lab.server(resumption));
+    let [resumes, refuses] = [EmbeddedResumption::Ticket, EmbeddedResumption::Off].map(|resumption| lab.server(resumption));
     let [resumes, refuses] = [&resumes, &refuses].map(|server| server.address().to_string());
     let down = closed_port().to_string();
     // With how many failures and errors JUnit has: a target that is down is an error of its own.
@@ -152,7 +153,7 @@ fn a_fault_and_a_condition_that_is_met_are_bad_answers() {
 #[test]
 fn a_target_that_dies_half_way_is_no_success() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let running = lab.diagnose(server.address()).args(["--rate", "200"]).start();
     reprise_harness::wait_until("connections", || server.completed() > 20);
     drop(server);

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_servers::{Relay, RelayFault, RelayRule};
@@ -31,14 +31,14 @@ fn nginx_is_stopped_half_way() {
 #[test]
 fn a_restart_ends_nothing() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let address = server.address();
     let running = lab.measure(address).args(["--tls", "1.3"]).count(ENDLESS).start();
     wait_until("some connections", || server.completed() > 20);
     drop(server);
     // Until the failures are many.
     sleep(Duration::from_millis(300));
-    let again = lab.server_with(|config| (config.resumption, config.listen) = (Resumption::Ticket, address));
+    let again = lab.server_with(|config| (config.resumption, config.listen) = (EmbeddedResumption::Ticket, address));
     wait_until("more connections", || again.completed() > 20);
     running.interrupt();
     let document = running.finish().exits(130).document();
@@ -50,7 +50,7 @@ fn a_restart_ends_nothing() {
 #[test]
 fn a_flipped_bit_anywhere_is_a_failure() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     for (tls, discovery) in [(Version::Tls12, 2), (Version::Tls13, 1)] {
         let measure = |relay: &Relay| lab.measure(relay.address()).args(["--tls", tls.number(), "--kinds", "full"]).count(8);
         let relay = Relay::transparent(server.address()).unwrap();
@@ -78,7 +78,7 @@ fn a_flipped_bit_anywhere_is_a_failure() {
 #[test]
 fn a_few_failures_are_told_and_end_nothing() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let closing = |skip_connections| {
         Relay::start(server.address(), RelayRule { skip_connections, record: 0, fault: RelayFault::Close }).unwrap()
     };

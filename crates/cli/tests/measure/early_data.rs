@@ -1,6 +1,6 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
-use reprise_lab::{ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerApplication};
+use reprise_lab::{ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerApplication};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 
@@ -11,7 +11,7 @@ const ALL: u64 = COUNT as u64;
 
 fn rustls(lab: &Lab, max_early_data: u32, change: impl FnOnce(&mut EmbeddedConfig)) -> EmbeddedServer {
     lab.server_with(|config| {
-        (config.resumption, config.max_early_data) = (Resumption::Id, max_early_data);
+        (config.resumption, config.max_early_data) = (EmbeddedResumption::Id, max_early_data);
         change(config);
     })
 }
@@ -162,7 +162,7 @@ fn an_http2_request_leaves_early_with_its_preface() {
 fn a_client_certificate_is_inherited_by_early_data_too() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
-    let server = rustls(&lab, 4096, |config| config.client_auth = ClientAuth::Required(authority));
+    let server = rustls(&lab, 4096, |config| config.client_auth = ClientAuthRequest::Required(authority));
     let client = lab.client("client.example");
     let call = lab.measure(server.address()).count(3).args(["--kinds", "full,early", "--tls", "1.3"]);
     let outcome = call.arg("--cert").arg(client.certificate).arg("--key").arg(client.key).run().exits(0);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::document::LabDocument;
 use reprise_model::{Kind, Version};
 use reprise_servers::{MisbehavingServer, ScriptStep};
@@ -15,7 +15,7 @@ const ENDLESS: u32 = 1_000_000;
 #[test]
 fn what_was_measured_is_printed_and_kept() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let running = lab.measure(server.address()).count(ENDLESS).start();
     wait_until("some connections", || server.completed() > 40);
     running.interrupt();

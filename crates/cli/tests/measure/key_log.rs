@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 
 use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn every_connections_secrets_are_appended() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let log = lab.file("keys.log", "# mine\n");
     let outcome = lab.measure(server.address()).count(2).env("SSLKEYLOGFILE", &log).run().exits(0);
 
@@ -40,7 +40,7 @@ fn every_connections_secrets_are_appended() {
 #[test]
 fn a_log_that_cannot_be_written_is_told_before_any_connection() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let outcome = lab.measure(server.address()).env("SSLKEYLOGFILE", lab.directory()).run();
     outcome.exits(2).says(&["cannot write SSLKEYLOGFILE"]);
     assert_eq!(server.completed(), 0);
@@ -51,7 +51,7 @@ fn a_log_that_cannot_be_written_is_told_before_any_connection() {
 #[test]
 fn a_log_that_has_no_room_is_told_once_and_costs_no_sample() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let words = "cannot write further secrets to SSLKEYLOGFILE /dev/full: No space left on device";
     let measured = lab.measure(server.address()).count(3).env("SSLKEYLOGFILE", "/dev/full").run().exits(0).says(&[words]);
     assert_eq!(measured.stderr.lines().count(), 1, "{}", measured.stderr);

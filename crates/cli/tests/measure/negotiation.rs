@@ -105,7 +105,7 @@ fn a_version_that_is_not_spoken_is_told_and_the_other_measured() {
 #[test]
 fn a_version_without_a_suite_costs_no_connection() {
     let lab = Lab::new();
-    let server = lab.server(reprise_lab::Resumption::Ticket);
+    let server = lab.server(reprise_lab::EmbeddedResumption::Ticket);
     for (suite, measured, left_out) in
         [("TLS_AES_128_GCM_SHA256", Version::Tls13, "TLS 1.2"), ("ECDHE-ECDSA-AES128-GCM-SHA256", Version::Tls12, "TLS 1.3")]
     {

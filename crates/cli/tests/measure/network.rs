@@ -2,7 +2,7 @@
 
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
@@ -26,7 +26,7 @@ fn ipv6_in_brackets() {
 #[test]
 fn a_name_is_resolved_for_every_connection() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let outcome = lab.measure(format!("localhost:{}", server.address().port())).count(3).run().exits(0);
     let full = outcome.measured(Version::Tls13, Kind::Full);
     assert!(full.phases.contains_key(&Phase::Resolve));
@@ -38,7 +38,7 @@ fn a_name_is_resolved_for_every_connection() {
 #[test]
 fn no_connection_is_made_to_find_the_address_that_answers() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let port = server.address().port();
     let document = lab.measure(format!("localhost:{port}")).count(2).run().exits(0).document();
     assert_eq!(document.target.address.as_deref(), Some("127.0.0.1"));
@@ -54,7 +54,7 @@ fn no_connection_is_made_to_find_the_address_that_answers() {
 #[test]
 fn an_address_is_not_resolved() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let outcome = lab.measure(server.address()).count(1).run().exits(0);
     assert!(!outcome.measured(Version::Tls13, Kind::Full).phases.contains_key(&Phase::Resolve), "unknown is absent, not 0");
 }

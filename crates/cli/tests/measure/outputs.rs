@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use reprise_lab::{EmbeddedServer, Resumption};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer};
 use reprise_model::document::MeasureDocument;
 
 use reprise_harness::{Lab, Reprise, program, wait_until};
@@ -19,7 +19,7 @@ struct Measured {
 impl Measured {
     fn new() -> Self {
         let lab = Lab::new();
-        let server = lab.server(Resumption::Ticket);
+        let server = lab.server(EmbeddedResumption::Ticket);
         let target = server.address().to_string();
         Self { lab, server, target }
     }

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use reprise_harness::Lab;
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use reprise_model::{Kind, Version};
 
 #[test]
 fn connections_begin_at_a_rate() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let begun = Instant::now();
     let document = lab.measure(server.address()).count(3).args(["--rate", "20"]).run().exits(0).document();
     let counted = document.runs.iter().map(|run| run.n).sum::<u64>();
@@ -22,7 +22,7 @@ fn connections_begin_at_a_rate() {
 #[test]
 fn addresses_of_one_family_alone_are_used() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let port = server.address().port();
     let document = lab.measure(format!("localhost:{port}")).count(1).arg("-4").run().exits(0).document();
     assert_eq!(document.target.address.as_deref(), Some("127.0.0.1"));
@@ -41,7 +41,7 @@ fn addresses_of_one_family_alone_are_used() {
 #[test]
 fn a_connection_takes_processor_time_of_the_client() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let outcome = lab.measure(server.address()).count(20).arg("-v").run().exits(0);
     for (version, kind) in [(Version::Tls12, Kind::Full), (Version::Tls13, Kind::Full), (Version::Tls13, Kind::Ticket)] {
         let run = outcome.measured(version, kind);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 use serde_json::Value;
 
 use reprise_harness::{Lab, Outcome, Reprise, not_run};
@@ -26,8 +26,8 @@ fn the_page_of_every_command_is_valid_accessible_and_laid_out() {
     let lab = Lab::new();
     let folder = std::env::var_os("REPRISE_PAGES").map_or_else(|| lab.directory().to_owned(), PathBuf::from);
     let page = |name: &str| folder.join(format!("{name}.html"));
-    let server = lab.server(Resumption::Ticket);
-    let other = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Ticket);
+    let other = lab.server(EmbeddedResumption::Off);
     let (target, other, ca) = (server.address().to_string(), other.address().to_string(), lab.ca());
     let ca = ca.to_str().unwrap();
     let mut pages = Vec::new();
@@ -110,7 +110,7 @@ fn hostile(page: &Path) -> Outcome {
 #[test]
 fn an_archive_joins_the_servers_account_by_port() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let har = lab.path("result.har");
     let outcome = lab.measure(server.address()).count(3).arg("--har").arg(&har).run().exits(0);
     let archive: Value = serde_json::from_str(&fs::read_to_string(&har).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! `--proxy`: what the proxy is asked, what becomes of the phases, and what is said where it refuses. Every dialogue byte for byte, and
 //! every refusal, stands in `crates/connection/src/prologue`.
 
-use reprise_lab::{Resumption, Turn};
+use reprise_lab::{EmbeddedResumption, Turn};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{MisbehavingServer, ScriptStep};
 
@@ -30,7 +30,7 @@ fn by_socks_with_addresses(port: u16) -> Vec<Turn> {
 #[test]
 fn a_proxy_is_passed_and_timed() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let port = server.address().port();
     // Where the proxy resolves the name, what it found is not known here.
     type Script = fn(u16) -> Vec<Turn>;

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::net::SocketAddr;
 
-use reprise_lab::{Identity, KeyKind, Resumption, ServerApplication};
+use reprise_lab::{EmbeddedResumption, Identity, KeyKind, ServerApplication};
 use reprise_servers::{
     Exim, EximConfig, MariaDb, MariaDbConfig, MisbehavingServer, NotRun, PartialWitness, Postgres, PostgresConfig, ProFtpd,
     ProFtpdConfig, Prosody, ProsodyConfig, RealServer, ScriptStep, Slapd, SlapdConfig, missing,
@@ -131,7 +131,7 @@ fn no_answer_under_tls_is_told() {
         ("\x07\x07\x07\x07\x07", "the server's answer under TLS is invalid"),
     ] {
         let server = lab.server_with(|config| {
-            config.resumption = Resumption::Off;
+            config.resumption = EmbeddedResumption::Off;
             config.application = ServerApplication::Dialogue(vec![hears("CAPA\r\n"), says(answer)]);
         });
         let gate = Gate::before(server.address(), vec![says("+OK\r\n"), hears("STLS\r\n"), says("+OK\r\n")]);

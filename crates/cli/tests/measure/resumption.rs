@@ -1,7 +1,7 @@
 //! What is said where nothing resumes, or not as it was asked for; and what a resumed handshake saves. Every server with its cache and
 //! tickets on and off stands in `every_server`.
 
-use reprise_lab::{KeyKind, Resumption, Versions};
+use reprise_lab::{EmbeddedResumption, KeyKind, Versions};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 
@@ -41,12 +41,12 @@ fn a_kind_of_no_supported_version_is_an_error_if_named() {
     for (versions, kinds, missed) in
         [(Versions::Tls13, "id", "id"), (Versions::Tls13, "full,id", "id"), (Versions::Tls12, "early", "early")]
     {
-        let server = lab.server_with(|config| (config.resumption, config.versions) = (Resumption::Ticket, versions));
+        let server = lab.server_with(|config| (config.resumption, config.versions) = (EmbeddedResumption::Ticket, versions));
         let outcome = lab.measure(server.address()).count(2).args(["--kinds", kinds]).run().exits(1);
         outcome.says(&[&format!("{missed} was not observed: no version that supports it could be measured")]);
     }
     // Only versions that have the kind are measured.
-    let server = lab.server(Resumption::Id);
+    let server = lab.server(EmbeddedResumption::Id);
     let named = lab.measure(server.address()).count(3).args(["--kinds", "id"]).run().exits(0).document();
     assert_eq!(named.runs.iter().map(|run| (run.asked.tls, run.n)).collect::<Vec<_>>(), [(Version::Tls12, 3)]);
 }

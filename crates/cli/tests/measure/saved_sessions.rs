@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind};
 use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
@@ -25,7 +25,7 @@ impl Saved {
         Self { lab, server, file }
     }
 
-    fn by(resumption: Resumption) -> Self {
+    fn by(resumption: EmbeddedResumption) -> Self {
         Self::of(|config| config.resumption = resumption)
     }
 
@@ -86,7 +86,7 @@ fn a_new_processs_first_connection_is_resumed() {
 
 #[test]
 fn a_ticket_is_used_once_and_then_gone_from_the_file() {
-    let saved = Saved::by(Resumption::Ticket);
+    let saved = Saved::by(EmbeddedResumption::Ticket);
     saved.leave("--kinds full --tls 1.3");
     let mut size = fs::metadata(&saved.file).unwrap().len();
     let mut used = 0;
@@ -114,7 +114,7 @@ fn a_ticket_is_used_once_and_then_gone_from_the_file() {
 
 #[test]
 fn the_version_and_the_kinds_are_those_of_the_file() {
-    let saved = Saved::by(Resumption::Id);
+    let saved = Saved::by(EmbeddedResumption::Id);
     saved.leave("--tls 1.2");
     let document = saved.offer("-n 2").exits(0).document();
     let runs: Vec<_> = document.runs.iter().map(|run| (run.asked.tls, run.asked.kind, run.n)).collect();
@@ -125,7 +125,7 @@ fn the_version_and_the_kinds_are_those_of_the_file() {
 
 #[test]
 fn a_sealed_file_takes_its_passphrase_and_shows_nothing() {
-    let saved = Saved::by(Resumption::Ticket);
+    let saved = Saved::by(EmbeddedResumption::Ticket);
     let lab = &saved.lab;
     let right = lab.file("right", "correct horse\n");
     let with = |flag: &str, passphrase: &Path| {
@@ -152,8 +152,8 @@ fn a_sealed_file_takes_its_passphrase_and_shows_nothing() {
 
 #[test]
 fn sessions_are_offered_only_to_their_own_server() {
-    let saved = Saved::by(Resumption::Ticket);
-    let (one, other) = (saved.server.address(), saved.lab.server(Resumption::Ticket));
+    let saved = Saved::by(EmbeddedResumption::Ticket);
+    let (one, other) = (saved.server.address(), saved.lab.server(EmbeddedResumption::Ticket));
     saved.leave("");
     let elsewhere = saved.lab.measure(other.address()).arg("--session-in").arg(&saved.file).run().exits(2);
     elsewhere.says(&[&format!("belong to {one} and are not offered to {}", other.address())]);
@@ -169,7 +169,7 @@ fn sessions_are_offered_only_to_their_own_server() {
 #[test]
 fn a_file_is_private_and_one_that_is_not_is_refused() {
     use std::os::unix::fs::PermissionsExt;
-    let saved = Saved::by(Resumption::Ticket);
+    let saved = Saved::by(EmbeddedResumption::Ticket);
     saved.leave("");
     assert_eq!(fs::metadata(&saved.file).unwrap().permissions().mode() & 0o777, 0o600);
     fs::set_permissions(&saved.file, fs::Permissions::from_mode(0o604)).unwrap();
@@ -178,10 +178,10 @@ fn a_file_is_private_and_one_that_is_not_is_refused() {
 
 #[test]
 fn a_file_that_leaves_nothing_to_offer_is_refused() {
-    let none = Saved::by(Resumption::Off);
+    let none = Saved::by(EmbeddedResumption::Off);
     none.leave("--tls 1.3").says(&["the server issued no session"]);
     none.offer("").exits(2).says(&["no unused session left"]);
-    let saved = Saved::by(Resumption::Ticket);
+    let saved = Saved::by(EmbeddedResumption::Ticket);
     fs::write(&saved.file, "-----BEGIN CERTIFICATE-----").unwrap();
     saved.offer("").exits(2).says(&["not a session file"]);
     fs::remove_file(&saved.file).unwrap();
@@ -194,7 +194,7 @@ fn a_file_that_leaves_nothing_to_offer_is_refused() {
 #[test]
 fn a_session_excluded_by_flags_is_neither_offered_nor_lost() {
     let saved = Saved::of(|config| {
-        (config.resumption, config.max_early_data) = (Resumption::Id, 4096);
+        (config.resumption, config.max_early_data) = (EmbeddedResumption::Id, 4096);
         config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     });
     saved.leave("--tls 1.3 --kinds full");

@@ -1,6 +1,6 @@
 //! `--no-request`: tickets that arrive after the handshake are read before the connection closes.
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{RealServer, SServer, SServerConfig};
@@ -10,7 +10,7 @@ use reprise_harness::{Lab, assert_account_for};
 #[test]
 fn tickets_are_awaited_and_resume() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let call = lab.measure(server.address()).arg("--no-request").args(["--kinds", "full,ticket"]).count(4);
     let outcome = call.run().exits(0);
     for tls in [Version::Tls12, Version::Tls13] {
@@ -38,7 +38,7 @@ fn openssls_server_agrees() {
 #[test]
 fn close_notify_shows_that_a_ticketless_server_has_finished() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let arguments = ["--no-request", "--ticket-wait", "20ms", "--tls", "1.3"];
     let outcome = lab.measure(server.address()).args(arguments).count(2).run().exits(0);
     assert_eq!(outcome.measured(Version::Tls13, Kind::Full).n, 2);
@@ -62,7 +62,7 @@ fn close_notify_shows_that_a_ticketless_server_has_finished() {
 #[test]
 fn a_request_to_a_service_that_is_not_http_says_so() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let greeting =
         MisbehavingServer::start(vec![ScriptStep::Send(b"220 mail.example ESMTP\r\n".to_vec()), ScriptStep::Stall]).unwrap();
     lab.measure(greeting.address()).timeout("2s").run().exits(3).says(&["does not speak TLS", "STARTTLS"]);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use openmetrics_parser::{MetricsExposition, OpenMetricsType, OpenMetricsValue};
-use reprise_lab::{EmbeddedServer, Resumption};
+use reprise_lab::{EmbeddedResumption, EmbeddedServer};
 use reprise_model::document::{LabDocument, MeasureDocument};
 
 use reprise_harness::{Lab, Reprise, wait_until};
@@ -27,7 +27,7 @@ fn rounds(json: &Path) -> Vec<MeasureDocument> {
 #[test]
 fn each_round_is_a_line_of_json_and_a_line_for_people() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let json = lab.path("watch.jsonl");
     let page = watch(&lab, server.address(), &json).args(["--repeats", "3"]).run().exits(0).silently().page;
     let documents = rounds(&json);
@@ -44,7 +44,7 @@ fn each_round_is_a_line_of_json_and_a_line_for_people() {
 #[test]
 fn a_watch_goes_on_where_the_last_one_stopped() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let json = lab.path("watch.jsonl");
     for _ in 0..2 {
         watch(&lab, server.address(), &json).args(["--repeats", "1"]).run().exits(0);
@@ -63,7 +63,7 @@ fn a_watch_goes_on_where_the_last_one_stopped() {
 #[test]
 fn what_is_no_list_of_results_is_not_appended_to() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     for contents in ["precious\n", "{\n  \"schema\": \"reprise.measure/1\"\n}\n", "{"] {
         let json = lab.file("other", contents);
         watch(&lab, server.address(), &json).run().exits(2).says(&["not a file with one result per line"]);
@@ -75,7 +75,7 @@ fn what_is_no_list_of_results_is_not_appended_to() {
 #[test]
 fn a_document_on_standard_output_is_alone_there() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let outcome = watch(&lab, server.address(), Path::new("-")).args(["--repeats", "2"]).run().exits(0).silently();
     let documents: Vec<MeasureDocument> = outcome.page.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(documents.len(), 2);
@@ -97,7 +97,7 @@ fn the_lab_can_be_watched() {
 #[test]
 fn a_target_that_is_down_is_told_and_does_not_end_the_watch() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let address = server.address();
     let (json, port) = (lab.path("watch.jsonl"), free_port());
     let running = watch(&lab, address, &json).arg("--metrics").arg(port.to_string()).start();
@@ -130,7 +130,7 @@ fn interrupt(running: reprise_harness::Running, _server: &EmbeddedServer) {
 #[test]
 fn down_in_every_round_is_a_failure() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let address = server.address();
     drop(server);
     let json = lab.path("watch.jsonl");
@@ -141,7 +141,7 @@ fn down_in_every_round_is_a_failure() {
 #[test]
 fn conditions_are_judged_in_every_round() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let json = lab.path("watch.jsonl");
     let outcome = watch(&lab, server.address(), &json).args(["--repeats", "3", "--fail-if", "full.tls > 1ns"]).run();
     let outcome = outcome.exits(1).says(&["3 of 3 rounds failed the check"]);
@@ -154,7 +154,7 @@ fn conditions_are_judged_in_every_round() {
 #[test]
 fn metrics_are_openmetrics() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let (json, port) = (lab.path("watch.jsonl"), free_port());
     let arguments = ["--fail-if", "full.tls > 1ns", "--metrics"];
     let running = watch(&lab, server.address(), &json).args(arguments).arg(port.to_string()).start();
@@ -194,7 +194,7 @@ fn metrics_are_openmetrics() {
 #[test]
 fn an_address_that_is_taken_is_told_before_any_connection() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let json = lab.path("watch.jsonl");

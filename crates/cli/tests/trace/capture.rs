@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_lab::{ClientAuthRequest, EmbeddedResumption, KeyKind};
 use reprise_model::Direction;
 use reprise_model::document::TraceDocument;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
@@ -82,7 +82,7 @@ fn tshark_decodes_every_message_of_every_kind() {
     reprise_servers::require!("tshark");
     let lab = Lab::new();
     let pcap = lab.path("trace.pcapng");
-    for (resumption, tls, traces) in [(Resumption::Id, "1.2", 1), (Resumption::Ticket, "1.2,1.3", 2)] {
+    for (resumption, tls, traces) in [(EmbeddedResumption::Id, "1.2", 1), (EmbeddedResumption::Ticket, "1.2,1.3", 2)] {
         let server = lab.server(resumption);
         let (outcome, document) = trace(&lab, server.address(), &["--tls", tls, "--pcap", pcap.to_str().unwrap()]);
         outcome.exits(0);
@@ -123,7 +123,7 @@ fn a_handshake_that_fails_is_captured_as_far_as_it_came() {
     reprise_servers::require!("tshark");
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
-    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+    let server = lab.server_with(|config| config.client_auth = ClientAuthRequest::Required(authority));
     let pcap = lab.path("failed.pcapng");
     lab.trace(server.address()).arg("--tls=1.3").arg("--pcap").arg(&pcap).run().exits(3).says(&["--cert FILE --key FILE"]);
     let seen = seen_by_tshark(&pcap, server.address().port());
@@ -138,7 +138,7 @@ fn tshark_reads_early_data_and_psks_without_a_key_exchange() {
     let lab = Lab::new();
     let pcap = lab.path("trace.pcapng");
     let server = lab.server_with(|config| {
-        config.resumption = Resumption::Id;
+        config.resumption = EmbeddedResumption::Id;
         config.max_early_data = 4096;
     });
     let (outcome, document) = trace(&lab, server.address(), &["--kind", "early", "--pcap", pcap.to_str().unwrap()]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::document::TraceDocument;
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
@@ -20,7 +20,7 @@ fn trace(lab: &Lab, target: impl ToString, arguments: &[&str]) -> (Outcome, Trac
 #[test]
 fn medians_of_ten_connections_stand_beside_the_messages() {
     let lab = Lab::new();
-    let server = lab.server_with(|config| config.resumption = Resumption::Ticket);
+    let server = lab.server_with(|config| config.resumption = EmbeddedResumption::Ticket);
     let (outcome, document) = trace(&lab, server.address(), &["--tls", "1.2,1.3"]);
     let outcome = outcome.exits(0).shows(&["tls and total are medians of 10 more, ± half their 95 % interval."]);
     for tls in [Version::Tls12, Version::Tls13] {
@@ -37,7 +37,7 @@ fn medians_of_ten_connections_stand_beside_the_messages() {
 #[test]
 fn of_a_pair_alone_no_time_is_saved() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let (outcome, document) = trace(&lab, server.address(), &["--count", "0", "--tls", "1.3"]);
     let outcome = outcome.exits(0).shows(&["One connection each"]);
     assert!(document.counted.is_empty() && document.ratios.is_empty());
@@ -50,7 +50,7 @@ fn of_a_pair_alone_no_time_is_saved() {
 #[test]
 fn what_resumes_nothing_is_counted_in_full_alone() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
+    let server = lab.server(EmbeddedResumption::Off);
     let (outcome, document) = trace(&lab, server.address(), &["--count", "3", "--tls", "1.3"]);
     outcome.exits(0).shows(&["medians of 3 more"]);
     let kinds: Vec<_> = document.counted.iter().map(|run| (run.asked.kind, run.n)).collect();

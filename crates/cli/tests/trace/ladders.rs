@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use reprise_lab::{ClientAuth, EmbeddedConfig, NamedGroup, Resumption, Versions};
+use reprise_lab::{ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, NamedGroup, Versions};
 use reprise_model::{Direction, Event, Nanos, Version};
 
 use crate::traced::{full, only, trace};
@@ -36,23 +36,23 @@ impl Case {
 }
 
 fn tickets(_: &Lab, config: &mut EmbeddedConfig) {
-    config.resumption = Resumption::Ticket;
+    config.resumption = EmbeddedResumption::Ticket;
 }
 
 fn ids(_: &Lab, config: &mut EmbeddedConfig) {
-    config.resumption = Resumption::Id;
+    config.resumption = EmbeddedResumption::Id;
 }
 
 fn refuses(_: &Lab, config: &mut EmbeddedConfig) {
-    config.resumption = Resumption::RefusedTicket;
+    config.resumption = EmbeddedResumption::RefusedTicket;
 }
 
 fn off(_: &Lab, config: &mut EmbeddedConfig) {
-    config.resumption = Resumption::Off;
+    config.resumption = EmbeddedResumption::Off;
 }
 
 fn early(_: &Lab, config: &mut EmbeddedConfig) {
-    (config.resumption, config.max_early_data) = (Resumption::Id, 4096);
+    (config.resumption, config.max_early_data) = (EmbeddedResumption::Id, 4096);
 }
 
 /// By a HelloRetryRequest.
@@ -62,17 +62,17 @@ fn rejects_early_data(lab: &Lab, config: &mut EmbeddedConfig) {
 }
 
 fn ids_under_tls12(_: &Lab, config: &mut EmbeddedConfig) {
-    (config.resumption, config.versions) = (Resumption::Id, Versions::Tls12);
+    (config.resumption, config.versions) = (EmbeddedResumption::Id, Versions::Tls12);
 }
 
 fn requires_certificates(lab: &Lab, config: &mut EmbeddedConfig) {
     tickets(lab, config);
-    config.client_auth = ClientAuth::Required(lab.authority.certificate().clone());
+    config.client_auth = ClientAuthRequest::Required(lab.authority.certificate().clone());
 }
 
 fn requests_certificates(lab: &Lab, config: &mut EmbeddedConfig) {
     tickets(lab, config);
-    config.client_auth = ClientAuth::Optional(lab.authority.certificate().clone());
+    config.client_auth = ClientAuthRequest::Optional(lab.authority.certificate().clone());
 }
 
 const CASES: &[Case] = &[
@@ -126,7 +126,7 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/trace/snapsh
 #[test]
 fn a_server_without_session_ids_is_not_said_to_resume_nothing() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let outcome = lab.trace(server.address()).args(["--kind", "id"]).run().exits(1);
     let outcome = outcome.shows(&["The server issued no session ID; --kind ticket shows whether it issues tickets."]);
     assert!(!outcome.page.contains("every connection pays"), "{}", outcome.page);
@@ -135,7 +135,7 @@ fn a_server_without_session_ids_is_not_said_to_resume_nothing() {
 #[test]
 fn times_count_from_the_client_hello_and_never_run_backwards() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let (_, document) = trace(&lab, server.address(), &["--tls", "1.2,1.3"]);
     assert_eq!(document.traces.iter().map(|trace| trace.asked.tls).collect::<Vec<_>>(), [Version::Tls12, Version::Tls13]);
     for connection in document.traces.iter().flat_map(|trace| [full(trace), trace.resumed.as_ref().unwrap()]) {
@@ -155,7 +155,7 @@ fn times_count_from_the_client_hello_and_never_run_backwards() {
 #[test]
 fn the_document_names_what_was_skipped() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let (_, document) = trace(&lab, server.address(), &[""; 0]);
     let traced = only(&document);
     let events = traced.skipped.iter().map(|skipped| &full(traced).events[skipped.index]);

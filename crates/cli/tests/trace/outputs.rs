@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use reprise_lab::Resumption;
+use reprise_lab::EmbeddedResumption;
 
 use crate::traced::trace;
 use reprise_harness::Lab;
@@ -10,7 +10,7 @@ use reprise_harness::Lab;
 #[test]
 fn a_capture_holds_secrets_and_is_readable_for_its_owner_alone() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let pcap = lab.path("trace.pcapng");
     let (outcome, _) = trace(&lab, server.address(), &["--pcap", pcap.to_str().unwrap()]);
     let outcome = outcome.exits(0);
@@ -30,7 +30,7 @@ fn a_capture_holds_secrets_and_is_readable_for_its_owner_alone() {
 fn no_capture_goes_to_a_terminal() {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();

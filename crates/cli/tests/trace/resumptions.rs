@@ -1,6 +1,6 @@
 //! External PSKs, the hybrid group, sessions of another process, tickets by number.
 
-use reprise_lab::{ClientAuth, Identity, KeyKind, NamedGroup, Resumption};
+use reprise_lab::{ClientAuthRequest, EmbeddedResumption, Identity, KeyKind, NamedGroup};
 use reprise_model::{Kind, PskMode, Version};
 use reprise_servers::{RealServer, SServer, SServerConfig};
 
@@ -64,8 +64,8 @@ fn a_resumption_is_shown_though_the_full_handshake_fails() {
     let (lab, stranger) = (Lab::new(), Lab::new());
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| {
-        config.resumption = Resumption::Ticket;
-        config.client_auth = ClientAuth::Required(authority);
+        config.resumption = EmbeddedResumption::Ticket;
+        config.client_auth = ClientAuthRequest::Required(authority);
     });
     let client = lab.client("client.example");
     let (certificate, key) = (client.certificate.to_str().unwrap(), client.key.to_str().unwrap());
@@ -104,9 +104,9 @@ fn another_processs_session_is_offered_before_the_full_one() {
     let lab = Lab::new();
     let file = lab.path("sessions");
     for (resumption, tls, kind) in [
-        (Resumption::Ticket, Version::Tls13, Kind::Ticket),
-        (Resumption::Ticket, Version::Tls12, Kind::Ticket),
-        (Resumption::Id, Version::Tls12, Kind::Id),
+        (EmbeddedResumption::Ticket, Version::Tls13, Kind::Ticket),
+        (EmbeddedResumption::Ticket, Version::Tls12, Kind::Ticket),
+        (EmbeddedResumption::Id, Version::Tls12, Kind::Id),
     ] {
         let server = lab.server(resumption);
         trace(&lab, server.address(), &["--tls", tls.number(), "--session-out", file.to_str().unwrap()]).0.exits(0);
@@ -124,7 +124,7 @@ fn another_processs_session_is_offered_before_the_full_one() {
 #[test]
 fn tickets_that_were_asked_for_by_number_are_counted() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let (outcome, document) = trace(&lab, server.address(), &["--ticket-requests", "3"]);
     assert_eq!(document.ticket_request.map(|request| (request.new_session, request.resumption)), Some((3, 1)));
     outcome.exits(0).shows(&["3 were requested on the first connection (RFC 9149): 2 came, and the server did not answer \

@@ -1,6 +1,6 @@
 //! What lies before TLS, and HTTP/2 under it, on a trace: the phases, the page, and the servers' own accounts.
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedResumption, KeyKind};
 use reprise_model::Kind;
 use reprise_model::document::{Trace, TracedConnection};
 use reprise_servers::{Account, Exim, EximConfig, RealServer};
@@ -48,7 +48,7 @@ fn starttls() {
 #[test]
 fn a_proxy() {
     let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
+    let server = lab.server(EmbeddedResumption::Ticket);
     let target = format!("localhost:{}", server.address().port());
     let agent = concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"));
     let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{agent}\r\n\r\n");

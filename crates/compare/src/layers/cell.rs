@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use reprise_connection::{End, Fault};
 use reprise_model::{KeyPairs, Level, Nanos, PskMode, Version};
-use reprise_stack::{Ability, Context, Options, Pem, Session, SessionMode, Side, Stack};
+use reprise_stack::{Ability, Context, ContextOptions, Pem, SessionMode, Side, Stack, StackSession};
 use rustls_pki_types::UnixTime;
 
 use super::client::{Client, Farewell, Transcript};
@@ -57,7 +57,7 @@ pub(crate) struct Inside {
     stack: Rc<dyn Stack>,
     /// What is kept: from *bio* on.
     kept: Option<Kept>,
-    session: Option<Session>,
+    session: Option<StackSession>,
     /// Whether there is a connection on which the next request may be made, at *ssl* and *msg*.
     is_open: bool,
     counted: Vec<Transcript>,
@@ -88,7 +88,7 @@ impl Inside {
             SessionMode::Ticket if !about.abilities.has(Ability::Ticket) => SessionMode::Id,
             mode => mode,
         };
-        about.check(&Options { sessions, ..options(&job, &texts) })?;
+        about.check(&ContextOptions { sessions, ..options(&job, &texts) })?;
         let mut inside = Self {
             job,
             stack,
@@ -160,7 +160,7 @@ impl Inside {
         let timeout = self.timeout();
         let address = self.job.address;
         let session = if self.job.level == Level::Msg { self.session.take() } else { None };
-        let again = session.as_ref().and_then(Session::again);
+        let again = session.as_ref().and_then(StackSession::again);
         let is_msg = self.job.level == Level::Msg;
         let Some(Kept { client, .. }) = &mut self.kept else { return Err(nothing_kept()) };
         client.connect(address, timeout).map_err(failed)?;
@@ -223,7 +223,7 @@ impl Inside {
     /// A TLS session with one request, on the TCP connection that is there.
     fn session(&mut self, client: &mut Client) -> Result<Farewell, Failed> {
         let session = self.session.take();
-        let again = session.as_ref().and_then(Session::again);
+        let again = session.as_ref().and_then(StackSession::again);
         let done = client.exchange(session).and_then(|()| client.leave());
         self.status = self.status.or(client.status());
         let how = if done.is_ok() { End::Completed } else { End::Failed };
@@ -280,8 +280,8 @@ impl Inside {
     }
 }
 
-fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> Options<'a> {
-    Options {
+fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> ContextOptions<'a> {
+    ContextOptions {
         side: Side::Client,
         version: job.version,
         sessions: job.session_mode(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reprise_connection::exchange::Http1;
 use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_model::{FailureClass, FaultName, Nanos};
-use reprise_stack::{Session, Sessions, StackEndpoint};
+use reprise_stack::{StackEndpoint, StackSession, StackSessions};
 
 use super::message::Seen;
 use crate::witness::Witness;
@@ -15,7 +15,7 @@ use crate::witness::Witness;
 /// One TLS session after the other, of one context.
 pub(crate) struct Client {
     attempt: Attempt<Box<dyn StackEndpoint>, Http1>,
-    sessions: Sessions,
+    sessions: StackSessions,
     socket: Option<TcpStream>,
     buffer: Vec<u8>,
     transcript: Transcript,
@@ -54,7 +54,7 @@ impl Client {
         let request = std::sync::Arc::from(request.as_bytes());
         Self {
             attempt: Attempt::new(endpoint, Http1::new(request, is_head)),
-            sessions: Sessions::new(),
+            sessions: StackSessions::new(),
             socket: None,
             buffer: vec![0; BUFFER],
             transcript: Transcript::default(),
@@ -77,7 +77,7 @@ impl Client {
     }
 
     /// A TLS session on the TCP connection that is there, and the first request on it.
-    pub(crate) fn exchange(&mut self, session: Option<Session>) -> Result<(), Fault> {
+    pub(crate) fn exchange(&mut self, session: Option<StackSession>) -> Result<(), Fault> {
         self.now = Nanos::from(self.origin.elapsed());
         self.attempt.begin(
             &mut self.sessions,
@@ -122,7 +122,7 @@ impl Client {
     }
 
     /// Ends the TLS session: what it leaves to be resumed, and what was said.
-    pub(crate) fn end(&mut self, how: End, empty: Transcript) -> (Option<Session>, Transcript) {
+    pub(crate) fn end(&mut self, how: End, empty: Transcript) -> (Option<StackSession>, Transcript) {
         self.attempt.end(&mut self.sessions, how);
         let newest = self.sessions.drain(..).next_back();
         let port = self.transcript.port;

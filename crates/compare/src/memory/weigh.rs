@@ -2,7 +2,7 @@
 
 use reprise_connection::End;
 use reprise_model::Nanos;
-use reprise_stack::{Context, Growth, Heap, Plan, Side, Stack};
+use reprise_stack::{Context, Growth, Heap, SessionPlan, Side, Stack};
 use serde::{Deserialize, Serialize};
 
 use super::sessions::weigh_sessions;
@@ -160,8 +160,8 @@ impl Both {
     pub(super) fn connect(heap: Heap, client: &dyn Context, server: &dyn Context) -> Result<Self, Failed> {
         let (client, server) = (Weighing::new("the client", client), Weighing::new("the server", server));
         let mut both = Self { client, server };
-        both.client.turn(heap, |party| party.begin(CLOCK, Plan::default()))?;
-        both.server.turn(heap, |party| party.begin(CLOCK, Plan::default()))?;
+        both.client.turn(heap, |party| party.begin(CLOCK, SessionPlan::default()))?;
+        both.server.turn(heap, |party| party.begin(CLOCK, SessionPlan::default()))?;
         for _ in 0..TURNS {
             if both.client.party.sent.is_empty() && both.server.party.sent.is_empty() {
                 break;

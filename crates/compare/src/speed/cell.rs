@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use reprise_model::Nanos;
-use reprise_stack::{Primitive, PrimitiveOptions, Stack};
+use reprise_stack::{PrimitiveOptions, ReadyPrimitive, Stack};
 
 use super::check;
 use super::message::{PrimitiveJob, TcpCost};
@@ -13,7 +13,7 @@ use crate::message::Failed;
 
 /// An operation that was made ready.
 pub(crate) struct PrimitiveCell {
-    primitive: Box<dyn Primitive>,
+    primitive: Box<dyn ReadyPrimitive>,
     clock: CpuClock,
 }
 

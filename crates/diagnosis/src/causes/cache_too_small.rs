@@ -1,6 +1,6 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, Step};
 

@@ -1,6 +1,6 @@
 //! `chain-cap`: sessions are refused after so many resumptions since the full handshake.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;
 

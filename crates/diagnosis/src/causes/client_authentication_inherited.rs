@@ -8,7 +8,7 @@ use reprise_model::{ClientAuthentication, Facts, Kind};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-authentication-inherited",
@@ -40,9 +40,9 @@ No time. Whoever holds the session is that client until it expires, even if the 
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let all = case.conclusive_series();
-    let sends = |series: &Series<'_>| series.asked.kind == Kind::Full && series.with(is_sent) > 0;
+    let sends = |series: &KindSeries<'_>| series.asked.kind == Kind::Full && series.with(is_sent) > 0;
     let accounts: Vec<String> = all.iter().filter(|it| sends(it)).flat_map(|full| accounts(full, &all)).collect();
     let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
     (!accounts.is_empty()).then(|| case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because(accounts))
@@ -57,21 +57,21 @@ fn is_sent(facts: &Facts) -> bool {
 }
 
 /// Of the full handshakes of a version, and of the resumed ones that rely on them; nothing where there are none.
-fn accounts(full: &Series<'_>, all: &[Series<'_>]) -> Vec<String> {
-    let resumed = |series: &&Series<'_>| series.asked.tls == full.asked.tls && inherits(series);
+fn accounts(full: &KindSeries<'_>, all: &[KindSeries<'_>]) -> Vec<String> {
+    let resumed = |series: &&KindSeries<'_>| series.asked.tls == full.asked.tls && inherits(series);
     let resumed: Vec<String> = all.iter().filter(resumed).map(account).collect();
     if resumed.is_empty() { resumed } else { [vec![account(full)], resumed].concat() }
 }
 
 /// Whether some were resumed, and none of those was asked for a certificate.
-fn inherits(series: &Series<'_>) -> bool {
+fn inherits(series: &KindSeries<'_>) -> bool {
     // An external PSK is the client's own proof, and no session's.
     let is_resumed = |facts: &Facts| facts.kind.is_resumption();
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
 }
 
 /// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".
-fn account(series: &Series<'_>) -> String {
+fn account(series: &KindSeries<'_>) -> String {
     let (asked, requested) = (series.asked, series.with(is_requested));
     let all = connections(series.count());
     let account = format!("{asked}: certificate requested on {requested} of {all}");

@@ -8,7 +8,7 @@ use reprise_model::{ClientAuthentication, Facts, Observation};
 
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-certificate-missing",
@@ -34,7 +34,7 @@ openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c Certi
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let asked_in_vain = || case.samples().filter(|(_, facts)| is_asked_in_vain(facts));
     let asked = asked_in_vain().count() as u64;
     let refused: Vec<&Observation> =

@@ -15,7 +15,7 @@ use super::{Cause, ExaminedRule, MeasuredRule, Rule, client_fix, fix};
 use crate::client::case::{ClientCase, named};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, evidence};
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-psk-mode",
@@ -63,7 +63,7 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     if !is_the_cause(case) {
         return None;
     }
@@ -77,7 +77,7 @@ fn of_measurement(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// Whether sessions of TLS 1.3 could only be resumed in a way in which none was.
-pub(super) fn is_the_cause(case: &Case<'_>) -> bool {
+pub(super) fn is_the_cause(case: &MeasuredCase<'_>) -> bool {
     let is_used = |facts: &Facts| facts.psk_mode == Some(PskMode::PskKe);
     // Tickets that nothing offered again show that the server knows the mode.
     let shows_it = |facts: &Facts| facts.session_offered || facts.tickets.count == 0;
@@ -85,7 +85,7 @@ pub(super) fn is_the_cause(case: &Case<'_>) -> bool {
 }
 
 /// Those whose response was no error: an error page says nothing of resumption.
-fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {
+fn tls13<'a>(case: &MeasuredCase<'a>) -> impl Iterator<Item = &'a Facts> {
     let well = case.samples().filter(|(observation, _)| observation.is_answered_well());
     well.map(|(_, facts)| facts).filter(|facts| facts.version == Version::Tls13)
 }

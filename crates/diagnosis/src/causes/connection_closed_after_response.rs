@@ -6,7 +6,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "connection-closed-after-response",
@@ -38,7 +38,7 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let closed = case.samples().filter(|(observation, _)| observation.next_request.is_none()).count();
     if !case.keeps_alive || closed == 0 {
         return None;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{KeyName, Kind, Ticket};
+use reprise_model::{Kind, Ticket, TicketKeyName};
 
 use super::{Cause, MeasuredRule, Rule, client_psk_mode, fix, services};
-use crate::series::{Case, FEWEST, Series};
+use crate::series::{FEWEST, KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "context-per-connection",
@@ -48,7 +48,7 @@ done | cut -c1-60 | sort | uniq -c
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, tickets: &KindSeries<'_>) -> Option<Finding> {
     let names = names_of_unlike_keys(case, tickets)?;
     let title = format!("{} tickets arrive and are never accepted: each has a key name of its own", tickets.asked.tls);
     let confidence = tickets.confidence_of_refusal(case).max(Confidence::Likely);
@@ -57,19 +57,19 @@ fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
 }
 
 /// Whether that is why these tickets are never accepted.
-pub(super) fn is_shown(case: &Case<'_>, tickets: &Series<'_>) -> bool {
+pub(super) fn is_shown(case: &MeasuredCase<'_>, tickets: &KindSeries<'_>) -> bool {
     names_of_unlike_keys(case, tickets).is_some()
 }
 
 /// How many tickets came, where none is accepted and no two have the same key name.
-fn names_of_unlike_keys(case: &Case<'_>, tickets: &Series<'_>) -> Option<u64> {
+fn names_of_unlike_keys(case: &MeasuredCase<'_>, tickets: &KindSeries<'_>) -> Option<u64> {
     let is_meant = tickets.asked.kind == Kind::Ticket && tickets.is_never_accepted(case);
     if !is_meant || client_psk_mode::is_the_cause(case) {
         return None;
     }
     let of_version = case.observations.iter().filter(|seen| seen.asked.tls == tickets.asked.tls);
     let given = || of_version.clone().filter_map(|seen| seen.facts()?.tickets.iter().next());
-    let names: BTreeSet<KeyName> = given().map(|ticket| ticket.key_name).collect();
+    let names: BTreeSet<TicketKeyName> = given().map(|ticket| ticket.key_name).collect();
     let count = given().count() as u64;
     (count >= FEWEST && names.len() as u64 == count && given().all(Ticket::holds_its_session)).then_some(count)
 }

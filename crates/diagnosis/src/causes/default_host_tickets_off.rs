@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{KeyName, Ticket};
+use reprise_model::{Ticket, TicketKeyName};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::{Cause, ExaminedRule, Rule, fix};
@@ -49,7 +49,7 @@ const ENOUGH: usize = 4;
 fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let plain = examined.plain(run.asked);
     let with = Counts::of(plain.iter().copied());
-    let names: BTreeSet<KeyName> = tickets(&plain).map(|ticket| ticket.key_name).collect();
+    let names: BTreeSet<TicketKeyName> = tickets(&plain).map(|ticket| ticket.key_name).collect();
     let without: Vec<&ProbeRecord> = run.all().collect();
     let is_so = names.len() == 1
         && tickets(&plain).all(|ticket| ticket.holds_its_session())

@@ -6,7 +6,7 @@ use reprise_model::{EarlyData, Facts};
 use super::early_data_rejected::SENT_TWICE;
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-hrr",
@@ -40,7 +40,7 @@ Two ServerHellos mean a HelloRetryRequest.",
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     let is_retried = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request;
     if !early.is_early_data_with(is_retried) {
         return None;

@@ -7,7 +7,7 @@ use reprise_model::{Asked, Facts, Kind, Version};
 use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-off",
@@ -54,7 +54,7 @@ The size stands in what `s_client` prints of each ticket:
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     // Be it too little for the request.
     let allowed = early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count();
     let gives_ticket = |facts: &Facts| facts.tickets.count > 0;

@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
 
 use super::{Cause, MeasuredRule, Rule, fix, node_protocol_differs};
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-rejected",
@@ -41,7 +41,7 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     // A HelloRetryRequest rejects early data whatever the server would have done with it: that is `early-data-hrr`.
     let is_rejected = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && !facts.hello_retry_request;
     if !early.is_early_data_with(is_rejected) {

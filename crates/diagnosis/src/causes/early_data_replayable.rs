@@ -8,7 +8,7 @@ use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step, Variation};
 use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::{Examined, cite};
 use crate::fleet::{FleetCase, FleetFinding};
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-replayable",
@@ -79,7 +79,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     Some(FleetFinding { finding, nodes, reason: "early data" })
 }
 
-fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     let is_accepted = |facts: &Facts| facts.early_data == Some(EarlyData::Accepted);
     if !early.is_early_data_with(is_accepted) {
         return None;

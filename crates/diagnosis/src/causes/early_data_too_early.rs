@@ -5,7 +5,7 @@ use reprise_model::{EarlyData, Facts, Kind, Observation};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-too-early",
@@ -35,7 +35,7 @@ curl --tls-earlydata -so /dev/null -w '%{http_code}\\n' https://HOST/ https://HO
 /// RFC 8470 §5.2: the server will not risk to process a request that might be replayed.
 const TOO_EARLY: u16 = 425;
 
-fn of_measurement(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     let is_too_early = |(observation, facts): &&(&Observation, &Facts)| {
         observation.http_status == Some(TOO_EARLY) && facts.early_data == Some(EarlyData::Accepted)
     };

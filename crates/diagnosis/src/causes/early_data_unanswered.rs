@@ -5,7 +5,7 @@ use reprise_model::{FaultName, Kind, Observation, Purpose};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-unanswered",
@@ -36,7 +36,7 @@ Send a request early and wait:
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let samples = case.observations.iter().filter(|seen| seen.purpose == Purpose::Sample);
     let early: Vec<&Observation> = samples.filter(|seen| seen.asked.kind == Kind::Early).collect();
     let unanswered = early.iter().filter(|seen| seen.outcome == Err(FaultName::EarlyDataUnanswered)).count();

@@ -6,7 +6,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "error-responses",
@@ -32,7 +32,7 @@ curl -so /dev/null -w '%{http_code}\\n' https://HOST/
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     let unsuccessful = |status: &u16| !(200..300).contains(status);
     for status in case.samples().filter_map(|(observation, _)| observation.http_status).filter(unsuccessful) {

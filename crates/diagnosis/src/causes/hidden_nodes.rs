@@ -1,6 +1,6 @@
 //! `hidden-nodes`: tickets are accepted now and then, as by nodes behind one address that do not share their keys.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;

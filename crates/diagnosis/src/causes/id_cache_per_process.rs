@@ -1,7 +1,7 @@
 //! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
 use itertools::Itertools;
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 use reprise_model::{Asked, Kind, Version};
 use reprise_probe::diagnose::Judgement;

@@ -5,7 +5,7 @@ use reprise_model::{Kind, Phase, Version};
 
 use super::{Cause, MeasuredRule, Rule, fix, services, session_too_large, vhost_directives};
 use crate::savings::{Saving, saving};
-use crate::series::{Case, Series, TICKETS_COVER};
+use crate::series::{KindSeries, MeasuredCase, TICKETS_COVER};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "id-never-accepted",
@@ -69,7 +69,7 @@ then it is a risk and not a fault.",
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, refused: &KindSeries<'_>) -> Option<Finding> {
     // TLS 1.3 has none to accept.
     if refused.asked.kind != Kind::Id || !refused.is_never_accepted(case) {
         return None;

@@ -1,7 +1,7 @@
 //! `key-propagation-skew`: a session is refused until the other nodes know its key.
 
 use itertools::Itertools;
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
 use reprise_model::Kind;

@@ -6,7 +6,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Observation, Version};
 
 use super::{Cause, MeasuredRule, Rule};
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "key-share-reused",
@@ -35,7 +35,7 @@ whoever gets the key while it is kept, and an invalid point or a side channel ha
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     let mut shares: BTreeMap<[u8; 8], Vec<&Observation>> = BTreeMap::new();
     for seen in case.observations {
         if let Some(share) = seen.facts().filter(|facts| facts.version == version).and_then(|facts| facts.key_share) {

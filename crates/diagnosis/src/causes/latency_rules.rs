@@ -9,7 +9,7 @@ use reprise_model::{Kind, Phase, Version};
 use super::{Cause, MeasuredRule, Rule, client_fix, fix};
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "latency-rules",
@@ -53,7 +53,7 @@ The finding gives the share of a whole request that the handshake is, and what a
 /// The share of the whole connection from which waiting for the network is most of it.
 const MOST: f64 = 0.5;
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let full = case.conclusive_run(Version::Tls13, Kind::Full)?;
     let saves_no_round_trip = |run: &&Run| {
         interval_ns(run, Phase::Total).is_some()
@@ -100,7 +100,7 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
 }
 
-fn finding(case: &Case<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
+fn finding(case: &MeasuredCase<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
     let (waited, total) = from_to(waiting.ns(), waiting.total_ns);
     let mut evidence = vec![
         format!(

@@ -1,6 +1,6 @@
 //! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Observation, Version};
 use reprise_probe::diagnose::{ExperimentRun, Judgement, ProbeRecord, Step};
@@ -9,7 +9,7 @@ use super::lifetime_invalid::stated_lifetimes;
 use super::{Cause, ExaminedRule, JudgedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::judged::oldest_accepted;
-use crate::series::{Case, of_each_version};
+use crate::series::{MeasuredCase, of_each_version};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "lifetime-short",
@@ -67,7 +67,7 @@ fn title(judgement: &Judgement) -> String {
 }
 
 /// Few clients come back in time, and the number stands on the wire: no experiment adds to it.
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     let facts = case.observations.iter().filter_map(Observation::facts).filter(|facts| facts.version == version);
     let lifetimes: Vec<u32> =
         facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();

@@ -7,7 +7,7 @@ use reprise_model::{Kind, Phase, PskMode, Version};
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::savings::{Saving, saving};
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "little-to-save",
@@ -37,7 +37,7 @@ Nothing is lost. What could be gained lies elsewhere: round trips (`latency-rule
 /// Below this share of the full handshake, a saving is little.
 const LITTLE: f64 = 0.10;
 
-fn of_measurement(case: &Case<'_>, series: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Option<Finding> {
     let run = case.figures.run(series.asked.tls, series.asked.kind).filter(|run| run.asked.kind != Kind::Full)?;
     let saving = saving(case.figures, run, Phase::Tls)?;
     if saving.ci95.is_none() || (saving.share() >= LITTLE && !saving.undecided()) {
@@ -79,7 +79,7 @@ fn arithmetic(run: &Run, saving: Saving) -> String {
 }
 
 /// RFC 9846 §2.2: a resumption with psk_dhe_ke repeats the key exchange.
-fn what_remains(series: &Series<'_>) -> Option<&'static str> {
+fn what_remains(series: &KindSeries<'_>) -> Option<&'static str> {
     let exchanges = series.with(|facts| facts.psk_mode == Some(PskMode::PskDheKe));
     (series.asked.tls == Version::Tls13 && exchanges > 0)
         .then_some("TLS 1.3 resumes with a fresh key exchange (psk_dhe_ke): only certificate and signature are saved")

@@ -167,7 +167,7 @@ pub enum FoundBy {
 
 /// Who has to change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ResponsibleSide {
     /// Whoever runs the server.
     Server,
     /// Whoever writes or runs the client.
@@ -178,7 +178,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// Whether the software is the server or the client here.
-    pub side: Side,
+    pub side: ResponsibleSide,
     /// `nginx`, `OpenSSL API`.
     pub software: &'static str,
     /// The directive, flag or code, as it is written into a file; empty where there is none.
@@ -248,7 +248,7 @@ impl Cause {
     }
 
     /// What fixes it on one side.
-    pub fn fixes_of(&self, side: Side) -> impl Iterator<Item = &'static Fix> {
+    pub fn fixes_of(&self, side: ResponsibleSide) -> impl Iterator<Item = &'static Fix> {
         self.fixes.iter().filter(move |fix| fix.side == side)
     }
 
@@ -258,9 +258,9 @@ impl Cause {
         let known = software.and_then(self::software);
         let of_service = known.and_then(|known| self.fixes_of_service(known)).unwrap_or_default();
         let of = |fix: &&Fix| known.is_none_or(|known| fix.software == known);
-        let fixes: Vec<&Fix> = self.fixes_of(Side::Server).chain(of_service).filter(of).collect();
+        let fixes: Vec<&Fix> = self.fixes_of(ResponsibleSide::Server).chain(of_service).filter(of).collect();
         // A software that has no entry is served like one that is not known.
-        let fixes = if fixes.is_empty() { self.fixes_of(Side::Server).collect() } else { fixes };
+        let fixes = if fixes.is_empty() { self.fixes_of(ResponsibleSide::Server).collect() } else { fixes };
         self.with_advice(fixes)
     }
 
@@ -277,7 +277,7 @@ impl Cause {
     /// software where it is not known. What holds for all stands before.
     pub fn client_remedies(&self, software: Option<&str>) -> Vec<Remedy> {
         let known = software.and_then(self::software);
-        let all: Vec<&Fix> = self.fixes_of(Side::Client).collect();
+        let all: Vec<&Fix> = self.fixes_of(ResponsibleSide::Client).collect();
         let is_related = |fix: &&&Fix| known.is_none_or(|known| are_related(fix.software, known));
         let mut fixes: Vec<&Fix> = all.iter().filter(is_related).copied().collect();
         if fixes.is_empty() {
@@ -346,10 +346,10 @@ impl FoundBy {
 
 /// A server's fix in a table.
 const fn fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
-    Fix { side: Side::Server, software, set, note }
+    Fix { side: ResponsibleSide::Server, software, set, note }
 }
 
 /// A client's fix in a table.
 const fn client_fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
-    Fix { side: Side::Client, software, set, note }
+    Fix { side: ResponsibleSide::Client, software, set, note }
 }

@@ -7,7 +7,7 @@ use reprise_model::{Facts, Kind, PskMode};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "no-forward-secrecy",
@@ -41,10 +41,10 @@ fn uses_psk_alone(facts: &Facts) -> bool {
     facts.psk_mode == Some(PskMode::PskKe)
 }
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let all = case.every_series();
-    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
-    let of = |series: &&Series<'_>| {
+    let uses: Vec<&KindSeries<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
+    let of = |series: &&KindSeries<'_>| {
         let (asked, all) = (series.asked, connections(series.count()));
         format!("{asked}: psk_ke on {} of {all}", series.with(uses_psk_alone))
     };

@@ -9,7 +9,7 @@ use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
-use crate::series::{Case, FEWEST};
+use crate::series::{FEWEST, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "no-ticket-on-resumption",
@@ -45,7 +45,7 @@ Resume once and look for a ticket:
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     // A client may ask for none (RFC 9149).
     if case.figures.ticket_request.is_some_and(|request| request.resumption == 0) {
         return None;
@@ -64,7 +64,7 @@ struct Given {
 }
 
 impl Given {
-    fn of(case: &Case<'_>) -> Self {
+    fn of(case: &MeasuredCase<'_>) -> Self {
         let well = case.observations.iter().filter(|seen| seen.asked.tls == Version::Tls13 && seen.is_answered_well());
         well.filter_map(Observation::facts).fold(Self::default(), Self::and)
     }
@@ -86,7 +86,7 @@ impl Given {
     }
 }
 
-fn finding(case: &Case<'_>, given: Given) -> Finding {
+fn finding(case: &MeasuredCase<'_>, given: Given) -> Finding {
     let confidence = if given.resumed < FEWEST { Confidence::Possible } else { Confidence::Likely };
     let each = given.by_full as f64 / given.full as f64;
     let evidence = [
@@ -112,7 +112,7 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
 
 /// What the full handshakes that this makes cost such a client's connection on average, where it is shown that resuming saves
 /// anything.
-fn average_cost(case: &Case<'_>, given: Given) -> Option<Nanos> {
+fn average_cost(case: &MeasuredCase<'_>, given: Given) -> Option<Nanos> {
     let run = case.conclusive_run(Version::Tls13, Kind::Ticket)?;
     let saved = saving(case.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
     Some(Nanos((saved.0 as f64 * given.share_of_full()).round() as u64))

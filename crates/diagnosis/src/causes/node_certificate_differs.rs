@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Asked, ClientAuthentication, Facts, KeyName, Kind, Version};
+use reprise_model::{Asked, ClientAuthentication, Facts, Kind, TicketKeyName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use reprise_probe::fleet::MECHANISMS;
@@ -16,7 +16,7 @@ use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
 use crate::figures::connections;
 use crate::fleet::{FleetCase, FleetFinding};
-use crate::series::{Case, differing};
+use crate::series::{MeasuredCase, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-certificate-differs",
@@ -49,7 +49,7 @@ Refused sessions where the nodes bind them to the certificate; during a rollout 
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     // A resumed handshake shows none.
     let full = case.full_handshakes(version);
     let keys = differing(full.iter().filter_map(|facts| facts.peer_key).map(|key| key.to_string()));
@@ -71,7 +71,8 @@ fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> 
     let leaves: BTreeMap<u32, [u8; 32]> =
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
     let facts = all.iter().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
-    let keys: BTreeSet<KeyName> = facts.flat_map(|it| it.tickets.iter().map(|it| it.key_name).collect::<Vec<_>>()).collect();
+    let keys: BTreeSet<TicketKeyName> =
+        facts.flat_map(|it| it.tickets.iter().map(|it| it.key_name).collect::<Vec<_>>()).collect();
     let asked = Asked { tls: version, kind: Kind::Ticket };
     let plain = examined.plain(asked).into_iter().chain(examined.chosen(asked));
     let refused: Vec<&ProbeRecord> = plain.filter(|seen| came(seen) == Some(ResumptionOutcome::Refused)).collect();

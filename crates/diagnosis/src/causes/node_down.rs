@@ -1,6 +1,6 @@
 //! `node-down`: of several nodes behind one address one fails, and the others do not.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;
 

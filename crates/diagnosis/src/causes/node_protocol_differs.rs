@@ -14,7 +14,7 @@ use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, cite};
 use crate::figures::connections;
 use crate::fleet::{FleetCase, FleetFinding};
-use crate::series::{Case, differing};
+use crate::series::{MeasuredCase, differing};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-protocol-differs",
@@ -45,7 +45,7 @@ done | sort | uniq -c
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     let full = case.full_handshakes(version);
     let ciphers = differing(full.iter().map(|facts| CipherSuite(facts.cipher).to_string()));
     let groups = differing(full.iter().filter_map(|facts| facts.group).map(|group| NamedGroup(group).to_string()));

@@ -1,15 +1,15 @@
 //! `not-offered`: the server gives nothing to resume with, or gives tickets that it never accepts.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Kind, Version};
 
 use super::{
-    Cause, MeasuredRule, Rule, Side, client_psk_mode, context_per_connection, default_host_tickets_off, fix,
+    Cause, MeasuredRule, ResponsibleSide, Rule, client_psk_mode, context_per_connection, default_host_tickets_off, fix,
     lifetime_invalid, restart_lost_keys, services, session_too_large, shared::MORE_TICKETS, vhost_directives,
 };
 use crate::figures::connections;
-use crate::series::{Case, FEWEST, Series};
+use crate::series::{FEWEST, KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "not-offered",
@@ -96,14 +96,14 @@ client, and under TLS 1.2 one round trip more.",
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
-    let is_of_version = |series: &Series<'_>| series.asked.tls == version;
-    let conclusive: Vec<Series<'_>> = case.conclusive_series().into_iter().filter(is_of_version).collect();
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
+    let is_of_version = |series: &KindSeries<'_>| series.asked.tls == version;
+    let conclusive: Vec<KindSeries<'_>> = case.conclusive_series().into_iter().filter(is_of_version).collect();
     if conclusive.is_empty() || (version == Version::Tls13 && client_psk_mode::is_the_cause(case)) {
         return None;
     }
-    let all: Vec<Series<'_>> = case.every_series().into_iter().filter(is_of_version).collect();
-    let is_refused = |series: &&Series<'_>| {
+    let all: Vec<KindSeries<'_>> = case.every_series().into_iter().filter(is_of_version).collect();
+    let is_refused = |series: &&KindSeries<'_>| {
         series.asked.kind == Kind::Ticket
             && series.is_never_accepted(case)
             && !context_per_connection::is_shown(case, series)
@@ -128,7 +128,7 @@ fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
 }
 
 /// Where the other version shows nodes that differ, a few connections may all have reached those that give nothing.
-fn confidence_of_nothing(case: &Case<'_>, version: Version) -> Confidence {
+fn confidence_of_nothing(case: &MeasuredCase<'_>, version: Version) -> Confidence {
     let shows_nodes = case.judgements.iter().any(|judgement| judgement.of(Concluded::NotShared).is_some());
     let is_few = case.full_handshakes(version).len() < ENOUGH;
     if shows_nodes && is_few { Confidence::Possible } else { Confidence::Likely }
@@ -137,11 +137,11 @@ fn confidence_of_nothing(case: &Case<'_>, version: Version) -> Confidence {
 /// If half of the nodes gave something, so many connections would have met one but for one case in a hundred.
 const ENOUGH: usize = 7;
 
-fn speaks_tls12(case: &Case<'_>) -> bool {
+fn speaks_tls12(case: &MeasuredCase<'_>) -> bool {
     case.observations.iter().any(|seen| seen.facts().is_some_and(|facts| facts.version == Version::Tls12))
 }
 
-fn resumes_tls12(case: &Case<'_>) -> bool {
+fn resumes_tls12(case: &MeasuredCase<'_>) -> bool {
     let series = case.conclusive_series();
     let mut offering = series.iter().filter(|it| it.asked.tls == Version::Tls12 && it.asked.kind != Kind::Full);
     offering.any(|it| it.ever_resumes(case))
@@ -158,15 +158,15 @@ fn some_tickets(resumes_tls12: bool) -> Vec<Remedy> {
         ["nginx", "Apache", "OpenSSL API", "Python ssl"].contains(&software)
             || resumes_tls12 && ["rustls", "s2n-tls"].contains(&software)
     };
-    let of_number = MORE_TICKETS.iter().filter(|fix| fix.side == Side::Server && has_number(fix.software));
+    let of_number = MORE_TICKETS.iter().filter(|fix| fix.side == ResponsibleSide::Server && has_number(fix.software));
     let of_others = CAUSE.fixes.iter().filter(|fix| !has_number(fix.software));
     std::iter::once(general).chain(of_number.chain(of_others).map(Remedy::from)).collect()
 }
 
 /// A server that gives nothing under TLS 1.2 has resumption off, and its TLS 1.3 tickets are those useless ones: nodes that do not
 /// share their keys would give TLS 1.2 tickets too.
-fn is_off_under_tls12(case: &Case<'_>) -> bool {
-    let tls12: Vec<Series<'_>> = case.every_series().into_iter().filter(|it| it.asked.tls == Version::Tls12).collect();
+fn is_off_under_tls12(case: &MeasuredCase<'_>) -> bool {
+    let tls12: Vec<KindSeries<'_>> = case.every_series().into_iter().filter(|it| it.asked.tls == Version::Tls12).collect();
     !tls12.is_empty() && tls12.iter().all(gives_nothing)
 }
 
@@ -178,14 +178,14 @@ fn nothing_to_resume_with(version: Version) -> String {
 }
 
 /// Whether none of these connections was given anything to offer to the next.
-fn gives_nothing(series: &Series<'_>) -> bool {
+fn gives_nothing(series: &KindSeries<'_>) -> bool {
     let gives = series.with(|facts| facts.tickets.count > 0 || facts.session_id_given || facts.session_offered);
     gives == 0 && series.with(|facts| facts.kind != Kind::Full) == 0
 }
 
 /// A TLS 1.3 ticket that is never accepted has one common reason. Under TLS 1.2 a server that has tickets switched off
 /// sends none, so there it has other reasons too: keys that change, nodes that do not share them.
-fn confidence(case: &Case<'_>, refused: &Series<'_>) -> Confidence {
+fn confidence(case: &MeasuredCase<'_>, refused: &KindSeries<'_>) -> Confidence {
     match refused.asked.tls {
         Version::Tls13 if is_off_under_tls12(case) => Confidence::Likely,
         // Connections that nobody chose may each have reached another node than the one before.
@@ -198,12 +198,12 @@ fn confidence(case: &Case<'_>, refused: &Series<'_>) -> Confidence {
 }
 
 /// Whether its tickets only name sessions, of which so many are refused that a cache of one or two is no likely reason.
-fn names_sessions(tickets: &Series<'_>) -> bool {
+fn names_sessions(tickets: &KindSeries<'_>) -> bool {
     let mut given = tickets.completed.iter().filter_map(|(_, facts)| facts.tickets.iter().next()).peekable();
     tickets.refusals() >= FEWEST && given.peek().is_some() && given.all(|ticket| !ticket.holds_its_session())
 }
 
-fn evidence_of_refusal(case: &Case<'_>, refused: &Series<'_>) -> Vec<String> {
+fn evidence_of_refusal(case: &MeasuredCase<'_>, refused: &KindSeries<'_>) -> Vec<String> {
     let mut evidence = vec![refused.refusal(case)];
     if refused.asked.tls == Version::Tls13 {
         evidence.push("OpenSSL servers send such tickets when both their cache and their tickets are off".to_owned());
@@ -211,8 +211,8 @@ fn evidence_of_refusal(case: &Case<'_>, refused: &Series<'_>) -> Vec<String> {
     evidence
 }
 
-fn what_was_given(all: &[Series<'_>], version: Version) -> String {
-    let all = connections(all.iter().map(Series::count).sum());
+fn what_was_given(all: &[KindSeries<'_>], version: Version) -> String {
+    let all = connections(all.iter().map(KindSeries::count).sum());
     match version {
         Version::Tls12 => format!("{all}, and neither a session ID nor a ticket on any"),
         Version::Tls13 => format!("{all}, and a NewSessionTicket on none"),

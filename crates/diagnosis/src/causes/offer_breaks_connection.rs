@@ -1,6 +1,6 @@
 //! `offer-breaks-connection`: connections complete, and those that offer a session do not.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};

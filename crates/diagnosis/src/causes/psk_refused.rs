@@ -8,7 +8,7 @@ use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "psk-refused",
@@ -45,7 +45,7 @@ A full handshake instead of one without certificates; where the server has no ce
     ..Cause::BLANK
 };
 
-fn of_measurement(_: &Case<'_>, refused: &Series<'_>) -> Option<Finding> {
+fn of_measurement(_: &MeasuredCase<'_>, refused: &KindSeries<'_>) -> Option<Finding> {
     if refused.asked.kind != Kind::Psk || refused.refusals() == 0 {
         return None;
     }

@@ -1,6 +1,6 @@
 //! `rate-limited`: connections fail after too many in a short time.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::Observation;
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::diagnose::Judgement;

@@ -1,7 +1,7 @@
 //! `restart-lost-keys`: at one moment the name of the ticket key changes for all, and what was sealed before is refused from then
 //! on: a restart, a reload or a rotation without overlap. From outside they look alike.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
 use reprise_probe::fleet::MECHANISMS;

@@ -1,13 +1,13 @@
 //! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Observation, Origin};
 use reprise_probe::diagnose::Judgement;
 
 use super::{Cause, JudgedRule, MeasuredRule, Rule, fix};
 use crate::figures::connections;
-use crate::series::{Case, Series};
+use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "resumed-ticket-refused",
@@ -74,7 +74,7 @@ const CHANCE: f64 = 1e-4;
 const MOST_NODES: u32 = 32;
 
 /// Whether it explains what became of these tickets.
-pub(crate) fn is_shown(tickets: &Series<'_>) -> bool {
+pub(crate) fn is_shown(tickets: &KindSeries<'_>) -> bool {
     accepted(tickets).is_some()
 }
 
@@ -99,7 +99,7 @@ fn title(judgement: &Judgement) -> String {
 }
 
 /// What separates the tickets that are accepted from those that are not, where nodes in turn do not.
-fn accepted(tickets: &Series<'_>) -> Option<Accepted> {
+fn accepted(tickets: &KindSeries<'_>) -> Option<Accepted> {
     let offer = |seen: &Observation| {
         let offered = seen.offered.filter(|_| seen.facts().is_some_and(|facts| facts.session_offered))?;
         Some((seen.distance()?, offered.origin?, !seen.is_refusal()))
@@ -117,7 +117,7 @@ fn accepted(tickets: &Series<'_>) -> Option<Accepted> {
     [Accepted::OfFull, Accepted::Last, Accepted::LastOfFull].into_iter().find(separates)
 }
 
-fn of_measurement(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, tickets: &KindSeries<'_>) -> Option<Finding> {
     if tickets.asked.kind != Kind::Ticket {
         return None;
     }

@@ -1,6 +1,6 @@
 //! `rotation-no-overlap`: ticket keys change again and again, and the key before is not kept.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
 use reprise_probe::fleet::MECHANISMS;

@@ -1,6 +1,6 @@
 //! What finds a cause: a function, and what that function is asked about at a time.
 
-use reprise_judge::Cause as Conclusion;
+use reprise_judge::JudgedCause as Conclusion;
 use reprise_model::document::{Finding, Severity};
 use reprise_model::{Asked, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, Judgement};
@@ -9,7 +9,7 @@ use crate::client::ClientCase;
 use crate::diagnose::Examined;
 use crate::fleet::{FleetCase, FleetFinding};
 use crate::isolation::CrossedOffer;
-use crate::series::{Case, Series, of_each_version};
+use crate::series::{KindSeries, MeasuredCase, of_each_version};
 
 /// What finds a cause.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,13 @@ pub(crate) struct Rule<F> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MeasuredRule {
     /// Asked once, about all connections.
-    Once(fn(&Case<'_>) -> Option<Finding>),
+    Once(fn(&MeasuredCase<'_>) -> Option<Finding>),
     /// Asked about each version.
-    EachVersion(fn(&Case<'_>, Version) -> Option<Finding>),
+    EachVersion(fn(&MeasuredCase<'_>, Version) -> Option<Finding>),
     /// Asked about the connections of each version and kind, error pages included.
-    EachSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
+    EachSeries(fn(&MeasuredCase<'_>, &KindSeries<'_>) -> Option<Finding>),
     /// Asked about the same without error pages, from which nothing about resumption can be concluded.
-    EachConclusiveSeries(fn(&Case<'_>, &Series<'_>) -> Option<Finding>),
+    EachConclusiveSeries(fn(&MeasuredCase<'_>, &KindSeries<'_>) -> Option<Finding>),
 }
 
 /// What the judge concludes of one mechanism.
@@ -87,7 +87,7 @@ pub(crate) type FleetRule = fn(&FleetCase<'_>) -> Option<FleetFinding>;
 pub(crate) type IsolatedRule = fn(&[&CrossedOffer<'_>]) -> Vec<Finding>;
 
 impl MeasuredRule {
-    pub(crate) fn findings(self, case: &Case<'_>) -> Vec<Finding> {
+    pub(crate) fn findings(self, case: &MeasuredCase<'_>) -> Vec<Finding> {
         match self {
             Self::Once(find) => find(case).into_iter().collect(),
             Self::EachVersion(find) => of_each_version(|version| find(case, version)),

@@ -6,7 +6,7 @@ use reprise_model::{Facts, Kind, Observation, Version};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::duration;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "session-outlives-certificate",
@@ -39,12 +39,12 @@ openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noou
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     expired(case, version).or_else(|| outlives(case, version))
 }
 
 /// A session that was accepted when its certificate had ended.
-fn expired(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn expired(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     let (resumed, over) = case.observations.iter().find_map(|resumed| {
         let is_resumed = resumed.facts().is_some_and(|facts| facts.version == version && facts.kind != Kind::Full);
         let offered = resumed.offered.filter(|_| is_resumed)?;
@@ -59,7 +59,7 @@ fn expired(case: &Case<'_>, version: Version) -> Option<Finding> {
 }
 
 /// Tickets that are given for longer than the certificate has left.
-fn outlives(case: &Case<'_>, version: Version) -> Option<Finding> {
+fn outlives(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {
     let (lifetime, left) = case.observations.iter().find_map(|seen| {
         let facts = seen.facts().filter(|facts| facts.version == version)?;
         let left = left(seen)?;

@@ -5,7 +5,7 @@ use reprise_model::{Facts, PeerKey, Verification};
 
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "signature-unverified",
@@ -31,7 +31,7 @@ openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noou
     ..Cause::BLANK
 };
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let is_unverified = |facts: &&Facts| facts.verification == Verification::SignatureUnverified;
     let unverified: Vec<&Facts> = case.samples().map(|(_, facts)| facts).filter(is_unverified).collect();
     let key = unverified.first()?.peer_key.unwrap_or(PeerKey::Unknown);

@@ -1,7 +1,7 @@
 //! `single-use`: a session resumes once, and is refused when it is offered again. Under TLS 1.3 that is how tickets are meant to
 //! be used (RFC 9846 §C.4); under TLS 1.2 it surprises.
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Severity};
 
 use super::shared::MORE_TICKETS;

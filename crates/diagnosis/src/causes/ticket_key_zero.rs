@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::fleet::{FleetCase, FleetFinding};
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "ticket-key-zero",
@@ -71,7 +71,7 @@ fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     (!nodes.is_empty()).then_some(FleetFinding { finding, nodes, reason: "a ticket key of zero bytes" })
 }
 
-fn of_measurement(case: &Case<'_>) -> Option<Finding> {
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let first = case.observations.iter().find(is_zero)?;
     let (count, all) = (case.observations.iter().filter(is_zero).count(), case.observations.iter().filter(gives).count());
     let port = first.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));

@@ -2,7 +2,7 @@
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{
     BalancedNodes, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Severity, Subject,
 };
@@ -16,7 +16,7 @@ use crate::bound::bound;
 use crate::causes::causes;
 use crate::figures::connections;
 use crate::findings::with_remedies;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 use crate::verdict::verdict;
 
 /// A server that was examined, apart from its connections.
@@ -43,7 +43,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let psk_modes = &options.tls13.psk_modes;
     let cpu_costs = &processor_time::of_versions(examination);
     let judgements = &examination.judgements;
-    let case = Case { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements };
+    let case = MeasuredCase { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements };
     let examined = Examined { case, examination };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let found = if reached { findings(&examined) } else { Vec::new() };

@@ -8,12 +8,12 @@ use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, 
 
 use crate::figures::means;
 use crate::savings::{Saving, best_resumption};
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 /// What findings about a target are drawn from: the connections in which nothing was varied, as `measure` has them, and the
 /// experiments.
 pub(crate) struct Examined<'a> {
-    pub(crate) case: Case<'a>,
+    pub(crate) case: MeasuredCase<'a>,
     pub(crate) examination: &'a Examination,
 }
 

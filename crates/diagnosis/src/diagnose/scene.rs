@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_judge::{Cause as Concluded, Conclusion};
+use reprise_judge::{Conclusion, JudgedCause as Concluded};
 use reprise_model::document::Confidence;
 use reprise_model::document::Finding;
 use reprise_model::{
-    Asked, Facts, FaultName, KeyName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket,
+    Asked, Facts, FaultName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket, TicketKeyName,
     Version,
 };
 use reprise_probe::diagnose::{
@@ -17,7 +17,7 @@ use reprise_probe::diagnose::{
 use super::examined::Examined;
 use crate::causes::Cause;
 use crate::example::Example;
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 pub(crate) const TICKET: Kind = Kind::Ticket;
 pub(crate) const ID: Kind = Kind::Id;
@@ -35,7 +35,7 @@ impl Scene {
         let figures = Example::new().document();
         let runs = examination.runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
         let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
-        let case = Case {
+        let case = MeasuredCase {
             observations: &observations,
             figures: &figures,
             keeps_alive: false,
@@ -225,7 +225,7 @@ impl Scene {
     /// Each connection was given a ticket under the key of this name; none for 0.
     pub(crate) fn key_names(mut self, names: &[u8]) -> Self {
         for (seen, name) in self.all().zip(names).filter(|(_, name)| **name > 0) {
-            let ticket = Ticket { key_name: KeyName([*name; 16]), ..ticket_of(7_200) };
+            let ticket = Ticket { key_name: TicketKeyName([*name; 16]), ..ticket_of(7_200) };
             seen.observation.outcome.as_mut().unwrap().tickets.add(ticket);
         }
         self
@@ -251,5 +251,5 @@ fn empty() -> Examination {
 }
 
 pub(crate) fn ticket_of(lifetime_s: u32) -> Ticket {
-    Ticket { at: Nanos(0), length: 200, key_name: KeyName::default(), lifetime_s, max_early_data: None }
+    Ticket { at: Nanos(0), length: 200, key_name: TicketKeyName::default(), lifetime_s, max_early_data: None }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use reprise_model::document::Finding;
-use reprise_model::{Asked, ClientAuthentication, FailureClass, FaultName, KeyName, Kind, Nanos, Version};
+use reprise_model::{Asked, ClientAuthentication, FailureClass, FaultName, Kind, Nanos, TicketKeyName, Version};
 use reprise_probe::diagnose::{are_named, key_name};
 use reprise_probe::fleet::{FleetExamination, MECHANISMS, accepted};
 
@@ -33,7 +33,7 @@ pub(crate) struct FleetCase<'a> {
 #[derive(Default)]
 pub(crate) struct Node {
     /// The names of its ticket keys, where they are names, in the order in which they came.
-    pub(crate) key_names: BTreeMap<Asked, Vec<KeyName>>,
+    pub(crate) key_names: BTreeMap<Asked, Vec<TicketKeyName>>,
     pub(crate) leaves: BTreeSet<[u8; 32]>,
     /// The suites that it chose.
     pub(crate) suites: BTreeMap<Version, BTreeSet<u16>>,
@@ -68,7 +68,7 @@ impl Unlike {
 pub(crate) struct Offer {
     pub(crate) issued: Nanos,
     pub(crate) start: Nanos,
-    pub(crate) key_name: Option<KeyName>,
+    pub(crate) key_name: Option<TicketKeyName>,
     pub(crate) is_accepted: bool,
 }
 
@@ -296,7 +296,7 @@ impl<'a> FleetCase<'a> {
 }
 
 /// As much of a key's name as tells it apart.
-pub(crate) fn beginning(name: &KeyName) -> String {
+pub(crate) fn beginning(name: &TicketKeyName) -> String {
     name.to_string().chars().take(8).collect::<String>() + "…"
 }
 

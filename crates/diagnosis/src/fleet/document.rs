@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use reprise_model::document::{Finding, Fleet, FleetGroup, FleetNode};
-use reprise_model::{Asked, KeyName, Version};
+use reprise_model::{Asked, TicketKeyName, Version};
 use reprise_probe::crossing::{CrossingEnd, PlaceState};
 use reprise_probe::fleet::{FleetExamination, MECHANISMS};
 use reprise_wire::CipherSuite;
@@ -77,7 +77,7 @@ fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
         address: state.address.map(|address| address.to_string()),
         software: state.software.clone(),
         reached: node.is_reached(),
-        key_names: names.map(KeyName::to_string).unique().collect(),
+        key_names: names.map(TicketKeyName::to_string).unique().collect(),
         certificate: node.leaves.last().map(|leaf| leaf.iter().map(|byte| format!("{byte:02x}")).collect()),
         versions: node.suites.keys().copied().collect::<Vec<Version>>(),
         suites: suites.into_iter().map(|suite| CipherSuite(suite).to_string()).collect(),
@@ -90,7 +90,7 @@ fn record(node: &Node, state: &PlaceState, name: &str) -> FleetNode {
 fn group(case: &FleetCase<'_>, main: Option<Asked>, nodes: Vec<usize>) -> FleetGroup {
     let members = nodes.iter().filter_map(|node| case.nodes.get(*node));
     let names = members.filter_map(|node| node.key_names.get(&main?)).flatten();
-    FleetGroup { key_names: names.map(KeyName::to_string).unique().collect(), nodes }
+    FleetGroup { key_names: names.map(TicketKeyName::to_string).unique().collect(), nodes }
 }
 
 /// "6 of 8 nodes share; c and f stand alone: another ticket key".

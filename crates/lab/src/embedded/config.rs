@@ -20,24 +20,24 @@ pub struct EmbeddedConfig {
     /// The certificate chain and key.
     pub identity: Identity,
     /// Whether and how sessions are resumed.
-    pub resumption: Resumption,
+    pub resumption: EmbeddedResumption,
     /// The versions spoken.
     pub versions: Versions,
     /// Whether clients are asked for a certificate.
-    pub client_auth: ClientAuth,
-    /// How many bytes of TLS 1.3 early data are accepted; 0 for none. rustls accepts them with [`Resumption::Id`]
+    pub client_auth: ClientAuthRequest,
+    /// How many bytes of TLS 1.3 early data are accepted; 0 for none. rustls accepts them with [`EmbeddedResumption::Id`]
     /// alone, since only stored sessions can be used once (RFC 9846, section 8.1).
     pub max_early_data: u32,
     /// How many TLS 1.3 tickets are sent after each handshake, if sessions are resumed at all.
     pub tickets: usize,
-    /// How long tickets are said to live, in seconds, with [`Resumption::Ticket`]; none for what rustls says. RFC 9846 has seven
+    /// How long tickets are said to live, in seconds, with [`EmbeddedResumption::Ticket`]; none for what rustls says. RFC 9846 has seven
     /// days at most.
     pub ticket_lifetime: Option<u32>,
-    /// How many sessions are stored with [`Resumption::Id`].
+    /// How many sessions are stored with [`EmbeddedResumption::Id`].
     pub stored_sessions: usize,
-    /// Seals the tickets, in place of what [`Resumption::Ticket`] means: a ticketer that several servers share.
+    /// Seals the tickets, in place of what [`EmbeddedResumption::Ticket`] means: a ticketer that several servers share.
     pub ticketer: Option<Arc<dyn ProducesTickets>>,
-    /// Stores the sessions, in place of what [`Resumption::Id`] means: a store that several servers share.
+    /// Stores the sessions, in place of what [`EmbeddedResumption::Id`] means: a store that several servers share.
     pub session_storage: Option<Arc<dyn StoresServerSessions>>,
     /// The application protocols that are agreed to, the preferred first. A client that offers none is served; one
     /// that offers only others is refused (RFC 7301, section 3.2).
@@ -85,14 +85,14 @@ pub enum Turn {
 
 /// How an embedded server resumes sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Resumption {
+pub enum EmbeddedResumption {
     /// Not at all: no session ID, no ticket.
     Off,
     /// From sessions stored at the server: by session ID in TLS 1.2, by tickets that only name a session in TLS 1.3.
     Id,
     /// From tickets that hold the session, sealed (RFC 5077; RFC 9846, section 4.7.1).
     Ticket,
-    /// As [`Resumption::Ticket`], and a resumed connection gets no new one, as with OpenSSL where the ticket callback of the
+    /// As [`EmbeddedResumption::Ticket`], and a resumed connection gets no new one, as with OpenSSL where the ticket callback of the
     /// server does not ask for it.
     TicketOfFull,
     /// Tickets are sent and never accepted, as servers do whose ticket keys are not shared.
@@ -112,7 +112,7 @@ pub enum Versions {
 
 /// Whether an embedded server asks clients for a certificate, and the authority that must have issued it.
 #[derive(Debug, Clone)]
-pub enum ClientAuth {
+pub enum ClientAuthRequest {
     /// It does not ask.
     None,
     /// It asks, and serves clients without one too.
@@ -134,9 +134,9 @@ impl EmbeddedConfig {
     pub fn new(identity: Identity) -> Self {
         Self {
             identity,
-            resumption: Resumption::Off,
+            resumption: EmbeddedResumption::Off,
             versions: Versions::Both,
-            client_auth: ClientAuth::None,
+            client_auth: ClientAuthRequest::None,
             max_early_data: 0,
             tickets: 2,
             ticket_lifetime: None,
@@ -173,17 +173,17 @@ impl EmbeddedConfig {
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = self.tickets;
         match self.resumption {
-            Resumption::Off => config.send_tls13_tickets = 0,
-            Resumption::Id => {
+            EmbeddedResumption::Off => config.send_tls13_tickets = 0,
+            EmbeddedResumption::Id => {
                 let own = || ServerSessionMemoryCache::new(self.stored_sessions);
                 config.session_storage = self.session_storage.clone().unwrap_or_else(|| own());
             }
-            Resumption::Ticket | Resumption::TicketOfFull | Resumption::RefusedTicket => {
+            EmbeddedResumption::Ticket | EmbeddedResumption::TicketOfFull | EmbeddedResumption::RefusedTicket => {
                 config.ticketer = Arc::new(LabTicketer {
                     ticketer: self.ticketer.clone().map_or_else(aws_lc_rs::Ticketer::new, Ok)?,
                     lifetime: self.ticket_lifetime,
-                    refuses: self.resumption == Resumption::RefusedTicket,
-                    withheld: if self.resumption == Resumption::TicketOfFull { self.tickets } else { 0 },
+                    refuses: self.resumption == EmbeddedResumption::RefusedTicket,
+                    withheld: if self.resumption == EmbeddedResumption::TicketOfFull { self.tickets } else { 0 },
                 });
             }
         }
@@ -234,7 +234,7 @@ impl Versions {
     }
 }
 
-impl ClientAuth {
+impl ClientAuthRequest {
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>> {
         let (authority, optional) = match self {
             Self::None => return Ok(WebPkiClientVerifier::no_client_auth()),

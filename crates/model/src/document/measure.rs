@@ -33,7 +33,7 @@ pub struct MeasureDocument {
     pub server_cpu: Option<ServerCpu>,
     /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ticket_request: Option<TicketRequest>,
+    pub ticket_request: Option<TicketRequestRecord>,
     /// This process's first connection, where it offered a session that another had saved; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_connection: Option<FirstConnection>,
@@ -137,7 +137,7 @@ pub struct ServerCpu {
 /// How many tickets a client asks for (RFC 9149 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TicketRequest {
+pub struct TicketRequestRecord {
     /// After a full handshake.
     pub new_session: u8,
     /// After a resumption.

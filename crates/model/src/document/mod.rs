@@ -61,7 +61,7 @@ pub use load_stage::LoadStage;
 pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
-    SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,
+    SampleRecord, ServerCpu, Statistics, Target, TicketRequestRecord, Traffic,
 };
 pub use provenance::Provenance;
 pub use side_by_side::{

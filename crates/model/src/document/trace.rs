@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FirstConnection, Provenance, Ratio, Run, Target, TicketRequest};
+use super::{FirstConnection, Provenance, Ratio, Run, Target, TicketRequestRecord};
 use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Observation, Outcome, Phases, Version, What};
 
 /// What `trace TARGET` prints as JSON.
@@ -28,7 +28,7 @@ pub struct TraceDocument {
     pub client_certificate_given: bool,
     /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ticket_request: Option<TicketRequest>,
+    pub ticket_request: Option<TicketRequestRecord>,
     /// This process's first connection, where it offered a session that another had saved: the second of its trace; absent
     /// otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,9 +11,9 @@ use super::probe_record::series;
 use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::{Given, Steps};
 use super::variation::Variation;
-use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, ProbeRecord, ServerClock, Why};
+use super::{DiagnoseLimits, EarlyEnd, Examination, ExperimentRun, NotMade, ProbeRecord, ServerClock, Why};
 use crate::connector::Connector;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::fleet::MECHANISMS;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
@@ -32,7 +32,7 @@ pub const REPEATS: usize = 2;
 pub fn diagnose(
     target: &Target,
     options: &Options,
-    limits: Limits,
+    limits: DiagnoseLimits,
     observer: &dyn Observer,
     server_clock: ServerClock<'_>,
     interrupt: &Interrupt,
@@ -53,7 +53,7 @@ pub fn diagnose(
 }
 
 /// What a healthy server is asked for.
-fn planned(limits: Limits) -> u32 {
+fn planned(limits: DiagnoseLimits) -> u32 {
     let is_usual = |it: &&Experiment| !matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Stall);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
@@ -128,7 +128,7 @@ impl<'a> Examiner<'a> {
         experiment: &Experiment,
         asked: Asked,
         plan: &VersionPlan,
-    ) -> (Vec<ProbeRecord>, Result<Option<Failed>, EarlyEnd>) {
+    ) -> (Vec<ProbeRecord>, Result<Option<FailedConnection>, EarlyEnd>) {
         let (chosen, mut seen) = (self.chosen(asked.tls), Vec::new());
         self.given.clear();
         let steps = Steps::new(&mut self.limited, plan, asked, chosen, &mut seen, &mut self.given);
@@ -137,7 +137,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// The first connection of an experiment failed: of a version that never completed, there will be no other.
-    fn give_up(&mut self, version: Version, failed: Failed) -> Result<(), EarlyEnd> {
+    fn give_up(&mut self, version: Version, failed: FailedConnection) -> Result<(), EarlyEnd> {
         let is_first = self.chosen(version).is_none();
         if is_first && failed.is_of_the_version() {
             self.found.refused.push((version, failed));

@@ -258,11 +258,11 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::Limits;
+    use crate::diagnose::DiagnoseLimits;
 
     #[test]
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
-        let limits = Limits::default();
+        let limits = DiagnoseLimits::default();
         let needed = EXPERIMENTS.iter().filter(|it| {
             let finds_faults = matches!(it.needs, Needs::Refusal | Needs::NoResumption);
             !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience | Needs::Fill)

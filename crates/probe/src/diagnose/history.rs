@@ -2,7 +2,9 @@
 //! concludes from all of them why sessions are not resumed.
 
 use reprise_connection::Fault;
-use reprise_judge::{Answer, Budget, Examination, Outcome, Request, Variation as Change};
+use reprise_judge::{
+    Budget, ConnectionAnswer, ConnectionOutcome, NextConnection, OfferVariation as Change, ServerExamination,
+};
 use reprise_model::{Asked, Kind, Nanos, Observation};
 
 use super::judgement::{Judgement, NodeNames};
@@ -45,12 +47,12 @@ pub(super) struct History<'e, 'a> {
 impl History<'_, '_> {
     /// Makes connections until all is clear, beginning from what was seen before of the same mechanism.
     pub(super) fn examine(mut self, before: &[ProbeRecord]) -> (Judgement, Result<(), EarlyEnd>) {
-        let mut examination = Examination::of_what_is_known(IN_HEALTH);
+        let mut examination = ServerExamination::of_what_is_known(IN_HEALTH);
         let mut made: Vec<Observation> = Vec::new();
         let reader = Reader::of(before, self.asked);
         for seen in before {
             let offer = seen.observation.offered.and_then(|offered| place_of(&made, offered.origin?.index));
-            let request = Request { connection: made.len(), after: None, offer, variation: Change::Plain };
+            let request = NextConnection { connection: made.len(), after: None, offer, variation: Change::Plain };
             reader.tell(&mut examination, request, &seen.observation, &self.given);
             made.push(seen.observation);
         }
@@ -60,7 +62,7 @@ impl History<'_, '_> {
 
     fn proceed(
         &mut self,
-        examination: &mut Examination,
+        examination: &mut ServerExamination,
         made: &mut Vec<Observation>,
         reader: Reader,
     ) -> Result<(), EarlyEnd> {
@@ -98,7 +100,7 @@ impl History<'_, '_> {
             failed_in_a_row = if record.fault.is_some() { failed_in_a_row + 1 } else { 0 };
             self.seen.push(ProbeRecord::of(step, &record, spent));
             keep(&mut self.given, &record, self.asked);
-            let request = Request { offer: request.offer.filter(|_| is_offered), ..request };
+            let request = NextConnection { offer: request.offer.filter(|_| is_offered), ..request };
             reader.tell(examination, request, &seen, &self.given);
             made.push(seen);
             match record.fault {
@@ -162,20 +164,21 @@ impl Reader {
     }
 
     /// Tells the judge what became of a request.
-    fn tell(self, examination: &mut Examination, request: Request, seen: &Observation, given: &Given) {
+    fn tell(self, examination: &mut ServerExamination, request: NextConnection, seen: &Observation, given: &Given) {
         let is_error = self.answers_well && !seen.is_answered_well();
         // One node of several asks for something else: nothing is concluded from that.
-        let request = if is_error { Request { offer: None, ..request } } else { request };
+        let request = if is_error { NextConnection { offer: None, ..request } } else { request };
         let outcome = match seen.facts() {
-            None => Outcome::Failed,
-            Some(_) if is_error && seen.is_unavailable() => Outcome::Failed,
-            Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => Outcome::Resumed,
-            Some(_) => Outcome::Full,
+            None => ConnectionOutcome::Failed,
+            Some(_) if is_error && seen.is_unavailable() => ConnectionOutcome::Failed,
+            Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => ConnectionOutcome::Resumed,
+            Some(_) => ConnectionOutcome::Full,
         };
         let name = self.names.of_node(seen);
         // Two tickets take two places in a cache.
         let tickets = seen.facts().map_or(0, |facts| usize::try_from(facts.tickets.count).unwrap_or(1));
         let sessions = if given.contains_key(&seen.index) { tickets.max(1) } else { 0 };
-        examination.answer(request, Answer { outcome, key: name.as_deref(), now: seen.start.0 as f64 / 1e9, sessions });
+        examination
+            .answer(request, ConnectionAnswer { outcome, key: name.as_deref(), now: seen.start.0 as f64 / 1e9, sessions });
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use reprise_judge::{Cause, Conclusion, Judge};
+use reprise_judge::{Conclusion, Judge, JudgedCause};
 use reprise_model::document::BalancedNodes;
-use reprise_model::{Asked, KeyName, Kind, Observation, Ticket};
+use reprise_model::{Asked, Kind, Observation, Ticket, TicketKeyName};
 
 /// What shows where nothing is accepted.
-const NEVER_ACCEPTED: [Cause; 3] = [Cause::NeverAccepted, Cause::FreshKey, Cause::RefusedYoung];
+const NEVER_ACCEPTED: [JudgedCause; 3] = [JudgedCause::NeverAccepted, JudgedCause::FreshKey, JudgedCause::RefusedYoung];
 
 /// What the judge concludes of one mechanism.
 #[derive(Clone, Debug)]
@@ -30,19 +30,23 @@ pub struct Judgement {
 impl Judgement {
     /// What `judge` makes of `observations`, all of which it was told.
     pub fn new(asked: Asked, judge: &Judge, conclusions: Vec<Conclusion>, observations: Vec<Observation>) -> Self {
-        let [unknown, never_accepted] = [judge.odds(&[Cause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
+        let [unknown, never_accepted] = [judge.odds(&[JudgedCause::Unknown]), judge.odds(&NEVER_ACCEPTED)];
         Self { asked, conclusions, unknown, never_accepted, nodes: judge.nodes(), observations }
     }
 
     /// What it says of this cause.
-    pub fn of(&self, cause: Cause) -> Option<&Conclusion> {
+    pub fn of(&self, cause: JudgedCause) -> Option<&Conclusion> {
         self.conclusions.iter().find(|conclusion| conclusion.cause == cause)
     }
 
     /// Whether what becomes of a session depends on nothing but the offer: only then does what is changed show anything.
     pub fn is_steady(&self) -> bool {
-        let is_of_the_offer =
-            |cause| matches!(cause, Cause::SingleUse | Cause::NeverAccepted | Cause::FreshKey | Cause::OfferBreaks);
+        let is_of_the_offer = |cause| {
+            matches!(
+                cause,
+                JudgedCause::SingleUse | JudgedCause::NeverAccepted | JudgedCause::FreshKey | JudgedCause::OfferBreaks
+            )
+        };
         self.unknown < 1.0 && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
     }
 
@@ -57,7 +61,7 @@ impl Judgement {
 }
 
 /// The first bytes of the first ticket that a connection gave, where it is long enough to hold a session: they may name the key.
-pub fn key_name(seen: &Observation) -> Option<KeyName> {
+pub fn key_name(seen: &Observation) -> Option<TicketKeyName> {
     seen.facts()?.tickets.iter().next().filter(|ticket| Ticket::holds_its_session(ticket)).map(|ticket| ticket.key_name)
 }
 

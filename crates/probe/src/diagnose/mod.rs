@@ -17,7 +17,7 @@ use reprise_connection::Fault;
 use reprise_model::{Asked, Nanos, Version};
 
 use crate::addresses::DeadAddress;
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::series::Series;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
@@ -28,7 +28,7 @@ pub use variation::Variation;
 
 /// How much a diagnosis may ask of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct DiagnoseLimits {
     /// Connections in all.
     pub connections: u32,
     /// Connections begun in a second, but for those of a burst.
@@ -44,7 +44,7 @@ pub struct Limits {
     pub patience: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for DiagnoseLimits {
     fn default() -> Self {
         Self { connections: 150, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
     }
@@ -70,7 +70,7 @@ pub struct Examination {
     /// The connections in which nothing was varied, by version and kind: what `measure` would have seen of them.
     pub series: Vec<Series>,
     /// The versions that the target refused.
-    pub refused: Vec<(Version, Failed)>,
+    pub refused: Vec<(Version, FailedConnection)>,
     /// What ended it before its time.
     pub ended_by: Option<EarlyEnd>,
     /// Connections that were begun.
@@ -78,14 +78,14 @@ pub struct Examination {
     /// How long it took.
     pub took: Nanos,
     /// What it was allowed.
-    pub limits: Limits,
+    pub limits: DiagnoseLimits,
 }
 
 /// What ended a diagnosis before its time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EarlyEnd {
     /// Nothing could be diagnosed.
-    Unreachable(Failed),
+    Unreachable(FailedConnection),
     /// The target answered at first, and then not any more, not even a connection in which nothing is varied: it may have had
     /// enough of them.
     Blocked {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reprise_connection::Fault;
 use reprise_model::{FailureClass, FaultName, Kind, Nanos};
 
-use super::{EarlyEnd, Limits, ServerClock, Spent};
+use super::{DiagnoseLimits, EarlyEnd, ServerClock, Spent};
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord};
 use crate::connector::Connector;
 use crate::observer::Observer;
@@ -16,7 +16,7 @@ const BLOCKED: u32 = 3;
 
 pub(super) struct RateLimitedConnector<'a> {
     pub(super) connector: Connector,
-    pub(super) limits: Limits,
+    pub(super) limits: DiagnoseLimits,
     observer: &'a dyn Observer,
     server_clock: ServerClock<'a>,
     begun: Nanos,
@@ -33,7 +33,7 @@ impl<'a> RateLimitedConnector<'a> {
     /// `planned`: how many connections there will be, as far as that is known.
     pub(super) fn new(
         mut connector: Connector,
-        limits: Limits,
+        limits: DiagnoseLimits,
         planned: u32,
         observer: &'a dyn Observer,
         server_clock: ServerClock<'a>,

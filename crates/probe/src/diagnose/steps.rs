@@ -11,7 +11,7 @@ use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Version};
 use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
 use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
-use crate::failed::Failed;
+use crate::failed::FailedConnection;
 use crate::plan::VersionPlan;
 use crate::session_cache::{SessionCache, offer_of, serves};
 
@@ -57,7 +57,7 @@ impl<'e, 'a> Steps<'e, 'a> {
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
     /// shows nothing of sessions.
-    pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<Failed>, EarlyEnd> {
+    pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<FailedConnection>, EarlyEnd> {
         for &step in steps {
             if self.hung >= HANGS {
                 break;
@@ -86,7 +86,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(None)
     }
 
-    fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<Failed>, EarlyEnd> {
+    fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<FailedConnection>, EarlyEnd> {
         let (mut fault, mut record) = self.connect_in_full(step, variation)?;
         // Behind one address another node may speak it.
         for _ in 0..OTHER_NODES {
@@ -96,7 +96,7 @@ impl<'e, 'a> Steps<'e, 'a> {
             (fault, record) = self.connect_in_full(step, variation)?;
         }
         if let Some(fault) = fault {
-            return Ok(Some(Failed { observation: Some(Box::new(record.observation)), ..fault.into() }));
+            return Ok(Some(FailedConnection { observation: Some(Box::new(record.observation)), ..fault.into() }));
         }
         self.cache = SessionCache::default();
         self.cache.keep(record.sessions);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_model::{Asked, KeyName};
+use reprise_model::{Asked, TicketKeyName};
 
 use super::{FleetRun, MECHANISMS, side_by_side};
 use crate::crossing::Order;
@@ -51,7 +51,7 @@ impl FleetRun<'_> {
 
     /// Groups, the largest first: nodes whose tickets name one key, and those whose sessions a group's first node accepts.
     fn groups(&mut self, asked: Asked, accepting: Vec<usize>) -> Vec<Vec<usize>> {
-        let mut named: BTreeMap<KeyName, Vec<usize>> = BTreeMap::new();
+        let mut named: BTreeMap<TicketKeyName, Vec<usize>> = BTreeMap::new();
         for node in &accepting {
             let of_node = self.made.iter().find(|it| it.to == *node && it.asked == asked);
             if let Some(name) = of_node.and_then(|it| key_name(&it.observation)) {

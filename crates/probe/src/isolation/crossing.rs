@@ -11,8 +11,8 @@ use super::{CameTo, Entry, FullRun, Holder, Isolation, OfferRun, Place, Seen};
 use crate::clock::Clock;
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
 use crate::connector::Connector;
-use crate::diagnose::{EarlyEnd, Limits};
-use crate::failed::Failed;
+use crate::diagnose::{DiagnoseLimits, EarlyEnd};
+use crate::failed::FailedConnection;
 use crate::fleet::MECHANISMS;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
@@ -36,7 +36,7 @@ pub fn cross(
     targets: &[Target],
     holders: &[Holder],
     options: &Options,
-    limits: Limits,
+    limits: DiagnoseLimits,
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Isolation {
@@ -76,7 +76,7 @@ struct Site {
 }
 
 impl Site {
-    fn of(target: &Target, holders: &[Holder], options: &Options, interrupt: &Interrupt) -> Result<Self, Failed> {
+    fn of(target: &Target, holders: &[Holder], options: &Options, interrupt: &Interrupt) -> Result<Self, FailedConnection> {
         let connector = Connector::new(target, options, interrupt)?;
         let plan = |holder: &Holder| Plan::new(target, &Options { identity: holder.identity.clone(), ..options.clone() });
         Ok(Self { connector, plans: holders.iter().map(plan).collect::<Result<_, _>>()? })
@@ -103,7 +103,7 @@ struct Crossing<'a> {
     stock: Stock,
     clock: Clock,
     made: u32,
-    limits: Limits,
+    limits: DiagnoseLimits,
     observer: &'a dyn Observer,
     interrupt: &'a Interrupt,
 }
@@ -255,7 +255,7 @@ impl Crossing<'_> {
         }
         if let Some(fault) = record.fault.clone().filter(|fault| fault.class == FailureClass::Connect) {
             // One that is gone is asked no more, and harms no other.
-            found.failed = Some(Failed { observation: Some(Box::new(record.observation)), ..fault.into() });
+            found.failed = Some(FailedConnection { observation: Some(Box::new(record.observation)), ..fault.into() });
             if let Some(site) = self.sites.get_mut(place) {
                 *site = None;
             }

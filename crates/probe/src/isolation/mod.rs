@@ -10,8 +10,8 @@ use std::sync::Arc;
 use reprise_engine::ClientIdentity;
 use reprise_model::{Asked, Nanos, Version};
 
-use crate::diagnose::{EarlyEnd, Limits};
-use crate::failed::Failed;
+use crate::diagnose::{DiagnoseLimits, EarlyEnd};
+use crate::failed::FailedConnection;
 pub use crossing::cross;
 pub use seen::{CameTo, Entry, Seen, same_response};
 
@@ -39,7 +39,7 @@ pub struct Isolation {
     /// How long it took.
     pub took: Nanos,
     /// What it was allowed.
-    pub limits: Limits,
+    pub limits: DiagnoseLimits,
 }
 
 /// One target.
@@ -52,7 +52,7 @@ pub struct Place {
     /// Connections that were begun to it.
     pub connections: u32,
     /// Why nothing is known of it.
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedConnection>,
 }
 
 /// Full handshakes of one holder at one target, under one version.

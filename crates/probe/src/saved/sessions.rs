@@ -6,7 +6,7 @@ use reprise_engine::{Session, SessionError};
 use reprise_model::Nanos;
 
 use super::format::SessionFile;
-use crate::options::{Certificates, Options, ServerName};
+use crate::options::{CertificateTrust, Options, ServerName};
 use reprise_connection::Target;
 
 /// So many sessions fit into a file, whatever their size.
@@ -46,7 +46,7 @@ impl Unused {
     pub(crate) fn nothing_yet(target: &Target, options: &Options) -> Self {
         Self {
             server: server(target, &options.server_name),
-            verified: matches!(options.certificates, Certificates::Roots(_)),
+            verified: matches!(options.certificates, CertificateTrust::Roots(_)),
             sessions: options.sessions.clone(),
             at: Nanos(0),
         }

@@ -1,7 +1,7 @@
 //! The same TLS servers on emulated microcontrollers: handshakes, memory, flash, and how far the model is from a real board.
 
 use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Supply};
-use reprise_board::{Key, ResponseMode};
+use reprise_board::{BoardKey, ResponseMode};
 use reprise_model::Kind;
 use reprise_model::document::cipher_of;
 
@@ -242,7 +242,7 @@ fn calibration(calibration: &BoardCalibration, document: &BoardDocument) -> Vec<
 }
 
 /// The two functions that a full handshake spends most instructions in.
-fn busiest(document: &BoardDocument, image: &str, key: Key) -> String {
+fn busiest(document: &BoardDocument, image: &str, key: BoardKey) -> String {
     let row = document.handshakes.iter().find(|row| row.image == image && row.key == key && row.kind == Kind::Full);
     let share = |instructions: u64, of: u64| 100.0 * instructions as f64 / of.max(1) as f64;
     let functions = row.into_iter().flat_map(|row| row.functions.iter().map(move |it| (row.handshake.instructions, it)));

@@ -1,6 +1,6 @@
 //! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
 
-use reprise_diagnosis::{Cause, Fix, Side};
+use reprise_diagnosis::{Cause, Fix, ResponsibleSide};
 use reprise_model::document::Remedy;
 
 use super::{Block, Fact, Page};
@@ -36,8 +36,8 @@ pub(crate) const FIXES: &str = "What fixes it";
 
 /// The fixes of each side that has any, under its heading if both have.
 pub(crate) fn fixes(cause: &Cause) -> Vec<(Option<&'static str>, Vec<&'static Fix>)> {
-    let of = |side: Side| cause.fixes_of(side).collect::<Vec<_>>();
-    let sides = [("In the server", of(Side::Server)), ("In the client", of(Side::Client))];
+    let of = |side: ResponsibleSide| cause.fixes_of(side).collect::<Vec<_>>();
+    let sides = [("In the server", of(ResponsibleSide::Server)), ("In the client", of(ResponsibleSide::Client))];
     let has_both = sides.iter().all(|(_, fixes)| !fixes.is_empty());
     let filled = sides.into_iter().filter(|(_, fixes)| !fixes.is_empty());
     filled.map(|(heading, fixes)| (has_both.then_some(heading), fixes)).collect()

@@ -5,7 +5,9 @@ mod charts;
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, Target, TicketRequest};
+use reprise_model::document::{
+    Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, Target, TicketRequestRecord,
+};
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_results::sentences;
 
@@ -138,7 +140,7 @@ fn connections(document: &MeasureDocument) -> String {
 
 /// What came of asking for a number of tickets: "asked for 4, and 1 on resumption; given 4.0 (full), 1.0 (ticket)".
 fn tickets(document: &MeasureDocument) -> Option<String> {
-    let TicketRequest { new_session, resumption } = document.ticket_request?;
+    let TicketRequestRecord { new_session, resumption } = document.ticket_request?;
     let runs = document.runs.iter().filter(|run| run.asked.tls == Version::Tls13 && run.observed.kinds.total() > 0);
     let (mut given, mut promised) = (Vec::new(), Vec::new());
     for Run { asked, observed, .. } in runs {

@@ -9,7 +9,7 @@ use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::Style;
 use reprise_report::{Document, FORMATS, Format, Report, Shown, csv, json, line, markdown};
-use reprise_results::{Earlier, Scope};
+use reprise_results::{EarlierResult, Scope};
 use serde_json::Value;
 
 use crate::{DOCUMENTS, read, terminal, tests, text, with};
@@ -224,7 +224,7 @@ fn not_measured_is_not_reported_as_not_offered() {
 }
 
 fn against(now: &MeasureDocument, earlier: &MeasureDocument, file: &str) -> Comparison {
-    reprise_results::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
+    reprise_results::compare(now, &[EarlierResult { result: earlier, file }], &Scope::default(), 1).unwrap()
 }
 
 /// The target of `nginx.json` before its handshakes became slower and its tickets went unused.

@@ -261,7 +261,7 @@ mod tests {
     use reprise_model::document::{Comparison, PhaseChange};
 
     use super::*;
-    use crate::{Condition, Earlier, Judgement, Scope, Subject, compare};
+    use crate::{Condition, ConditionJudgement, ConditionSubject, EarlierResult, Scope, compare};
     use reprise_diagnosis::example::Example;
 
     /// Medians in microseconds: connect, tls of a full handshake, tls of a resumed one, calibration.
@@ -277,7 +277,8 @@ mod tests {
     }
 
     fn compared(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Comparison {
-        let earlier: Vec<Earlier<'_>> = earlier.iter().map(|result| Earlier { result, file: "earlier.json" }).collect();
+        let earlier: Vec<EarlierResult<'_>> =
+            earlier.iter().map(|result| EarlierResult { result, file: "earlier.json" }).collect();
         compare(now, &earlier, &Scope::default(), 1).unwrap()
     }
 
@@ -293,8 +294,8 @@ mod tests {
         assert_eq!(verdict.cause, cause, "{}", verdict.text);
         now.baseline = Some(Box::new(comparison));
         for gate in ["baseline.tls.change.low > 5%", "baseline.tls.slower > 0", "baseline.slower > 0"] {
-            let judged = Condition::read(gate, &Subject::Measurement).unwrap().judge(&now);
-            assert_eq!(matches!(judged, Judgement::Met(_)), cause == ChangeCause::Tls, "{gate}: {judged:?}");
+            let judged = Condition::read(gate, &ConditionSubject::Measurement).unwrap().judge(&now);
+            assert_eq!(matches!(judged, ConditionJudgement::Met(_)), cause == ChangeCause::Tls, "{gate}: {judged:?}");
         }
     }
 

@@ -5,17 +5,17 @@ use reprise_model::{Kind, Phase};
 use reprise_stats::{PARTS, Ratio, RunSpread, Z95, deviations_of_chance, ratio_to_earlier};
 
 use super::controls::{Controls, Figures};
-use super::{Earlier, median_of_run, samples_of_run, seconds};
+use super::{EarlierResult, median_of_run, samples_of_run, seconds};
 use crate::estimates::of_statistics;
 use reprise_diagnosis::figures::percent_to;
 
 /// Which change of full handshakes a measurement with so many connections of each kind would miss, and what more of them would find,
 /// in a sentence: of several servers, whose baselines are `of_servers`, the one that varies most. `None` where the baselines have too
 /// few samples to tell.
-pub fn foresight(of_servers: &[Vec<Earlier<'_>>], count: u64) -> Option<String> {
+pub fn foresight(of_servers: &[Vec<EarlierResult<'_>>], count: u64) -> Option<String> {
     let least = |count: u64| {
         let of_server =
-            |earlier: &Vec<Earlier<'_>>| least_change(&earlier.iter().map(|it| it.result).collect::<Vec<_>>(), count);
+            |earlier: &Vec<EarlierResult<'_>>| least_change(&earlier.iter().map(|it| it.result).collect::<Vec<_>>(), count);
         of_servers.iter().filter_map(of_server).max_by(f64::total_cmp)
     };
     let (missed, four_times) = (least(count)?, least(4 * count)?);

@@ -38,7 +38,7 @@ impl Scope {
 
 /// An earlier result, and the file that it was read from.
 #[derive(Clone, Copy, Debug)]
-pub struct Earlier<'a> {
+pub struct EarlierResult<'a> {
     /// The result.
     pub result: &'a MeasureDocument,
     /// Its file, as it was named.
@@ -46,7 +46,7 @@ pub struct Earlier<'a> {
 }
 
 /// Holds `now` against earlier results, the newest last; `None` without any. The intervals follow from `seed`.
-pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, seed: u64) -> Option<Comparison> {
+pub fn compare(now: &MeasureDocument, earlier: &[EarlierResult<'_>], scope: &Scope, seed: u64) -> Option<Comparison> {
     let newest = earlier.last()?;
     let results: Vec<&MeasureDocument> = earlier.iter().map(|it| it.result).collect();
     let controls = Controls::of(now, &results, seed);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn compared(now: &MeasureDocument, earlier: &MeasureDocument) -> Comparison {
-        compare(now, &[Earlier { result: earlier, file: "earlier.json" }], &Scope::default(), 1).unwrap()
+        compare(now, &[EarlierResult { result: earlier, file: "earlier.json" }], &Scope::default(), 1).unwrap()
     }
 
     fn change_of(comparison: &Comparison, kind: Kind, phase: Phase) -> PhaseChange {
@@ -330,13 +330,13 @@ mod tests {
     #[test]
     fn what_would_be_missed_is_told_before() {
         let told = |document: &MeasureDocument, count| {
-            foresight(&[vec![Earlier { result: document, file: "earlier.json" }]], count).unwrap()
+            foresight(&[vec![EarlierResult { result: document, file: "earlier.json" }]], count).unwrap()
         };
         let steady = told(&sampled(|_| (1000, 500)), 200);
         assert!(steady.starts_with("with -n 200 a change of full handshakes under 7 % will be missed; -n 800"), "{steady}");
         let unsteady = told(&sampled(|i| (if i % 100 < 25 { 1250 } else { 1000 }, 500)), 200);
         assert!(unsteady.contains("more connections find little more"), "{unsteady}");
-        assert_eq!(foresight(&[vec![Earlier { result: &measured(1000, 300), file: "" }]], 200), None);
+        assert_eq!(foresight(&[vec![EarlierResult { result: &measured(1000, 300), file: "" }]], 200), None);
     }
 
     #[test]

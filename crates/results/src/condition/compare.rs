@@ -15,7 +15,7 @@ use super::judge::{Judged, Value, as_change, listed};
 use super::measure::LEAST;
 use super::quantity::Quantity;
 use super::words::Words;
-use super::{Condition, Plan, Subject};
+use super::{Condition, ConditionSubject, PlannedFigures};
 use crate::compare_baseline::words as words_of_row;
 
 /// A comparison that is about to be made.
@@ -35,9 +35,9 @@ pub struct ComparePlanned<'a> {
     pub baseline: bool,
 }
 
-impl Plan for ComparePlanned<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject::Comparison { stacks: self.stacks, cases: self.cases }
+impl PlannedFigures for ComparePlanned<'_> {
+    fn subject(&self) -> ConditionSubject<'_> {
+        ConditionSubject::Comparison { stacks: self.stacks, cases: self.cases }
     }
 
     fn excludes(&self, figure: &Words) -> Option<String> {

@@ -6,7 +6,7 @@ use reprise_model::{Kind, Version};
 use super::judge::{Judged, Value};
 use super::quantity::Quantity;
 use super::words::Words;
-use super::{Condition, Plan, Planned, Subject};
+use super::{Condition, ConditionSubject, Planned, PlannedFigures};
 use crate::Scope;
 
 /// A diagnosis that is about to be made.
@@ -16,9 +16,9 @@ pub struct DiagnosePlanned<'a> {
     pub versions: &'a [Version],
 }
 
-impl Plan for DiagnosePlanned<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject::Diagnosis
+impl PlannedFigures for DiagnosePlanned<'_> {
+    fn subject(&self) -> ConditionSubject<'_> {
+        ConditionSubject::Diagnosis
     }
 
     fn excludes(&self, figure: &Words) -> Option<String> {

@@ -6,11 +6,11 @@ use reprise_model::document::{IsolationVerdict, Severity};
 use reprise_model::{Kind, Phase};
 
 use super::quantity::Quantity;
-use super::{Condition, Subject};
+use super::{Condition, ConditionSubject};
 
 /// Every quantity of such a document, of each phase and of each kind where it has one: `failed`, `tls.p99`, `baseline.tls.slower`,
 /// `kinds.ticket`, `finding.not-offered`. Versions, stacks and further words may stand in front of them.
-pub fn figures(of: Subject<'_>) -> Vec<String> {
+pub fn figures(of: ConditionSubject<'_>) -> Vec<String> {
     let quantities: Vec<&str> = Quantity::names(of).map(|(name, _)| name).collect();
     let spans = || [""].into_iter().chain(Phase::ALL.map(Phase::name)).chain(["latency"]);
     let timed = ["", "baseline"].into_iter().flat_map(|baseline| {
@@ -39,10 +39,13 @@ mod tests {
             let figures = figures(of);
             names.iter().for_each(|name| assert!(figures.iter().any(|it| it == name), "{name}: {figures:?}"));
         };
-        has(Subject::Measurement, &["failed", "tls.p99", "baseline.tls.slower", "kinds.ticket", "finding.not-offered"]);
-        has(Subject::Load, &["rate", "latency.p99", "status.5xx", "client_busy"]);
-        has(Subject::Diagnosis, &["findings.fault", "isolation.broken", "fleet.shared"]);
-        has(Subject::Comparison { stacks: &[], cases: &[] }, &["ratio", "failed"]);
-        assert_eq!(figures(Subject::Other), [""; 0]);
+        has(
+            ConditionSubject::Measurement,
+            &["failed", "tls.p99", "baseline.tls.slower", "kinds.ticket", "finding.not-offered"],
+        );
+        has(ConditionSubject::Load, &["rate", "latency.p99", "status.5xx", "client_busy"]);
+        has(ConditionSubject::Diagnosis, &["findings.fault", "isolation.broken", "fleet.shared"]);
+        has(ConditionSubject::Comparison { stacks: &[], cases: &[] }, &["ratio", "failed"]);
+        assert_eq!(figures(ConditionSubject::Other), [""; 0]);
     }
 }

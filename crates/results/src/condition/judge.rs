@@ -18,7 +18,7 @@ pub trait Judged: Serialize {
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Judgement {
+pub enum ConditionJudgement {
     /// Figures meet it: these.
     Met(Vec<Found>),
     /// There are such figures, and none meets it.
@@ -47,13 +47,13 @@ pub struct Value {
 
 impl Condition {
     /// Holds the condition against a document.
-    pub fn judge(&self, document: &impl Judged) -> Judgement {
+    pub fn judge(&self, document: &impl Judged) -> ConditionJudgement {
         let values = match &self.figure {
             Figure::Words(words) => document.values(words, self),
             Figure::Path(path) => self.values_at(path, document),
         };
         if values.is_empty() {
-            return Judgement::Unknown(vec![match &self.figure {
+            return ConditionJudgement::Unknown(vec![match &self.figure {
                 Figure::Words(words) => format!("'{words}' was not measured"),
                 Figure::Path(path) => format!("'{path}' is not in the document"),
             }]);
@@ -63,20 +63,20 @@ impl Condition {
         let met: Vec<Found> =
             values.into_iter().filter(is_met).map(|value| Found { of: value.of, shown: value.shown }).collect();
         match (met.is_empty(), unknown.is_empty()) {
-            (false, _) => Judgement::Met(met),
-            (true, false) => Judgement::Unknown(unknown),
-            (true, true) => Judgement::NotMet,
+            (false, _) => ConditionJudgement::Met(met),
+            (true, false) => ConditionJudgement::Unknown(unknown),
+            (true, true) => ConditionJudgement::NotMet,
         }
     }
 
     /// Holds the condition against a document, in words.
     pub fn record(&self, document: &impl Judged) -> ConditionRecord {
         let (outcome, because) = match self.judge(document) {
-            Judgement::Met(found) => {
+            ConditionJudgement::Met(found) => {
                 (ConditionOutcome::Met, found.iter().map(|it| format!("{} is {}", it.of, it.shown)).collect())
             }
-            Judgement::NotMet => (ConditionOutcome::NotMet, Vec::new()),
-            Judgement::Unknown(why) => (ConditionOutcome::Unknown, why),
+            ConditionJudgement::NotMet => (ConditionOutcome::NotMet, Vec::new()),
+            ConditionJudgement::Unknown(why) => (ConditionOutcome::Unknown, why),
         };
         ConditionRecord { condition: self.to_string(), outcome, because }
     }

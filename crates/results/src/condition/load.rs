@@ -8,7 +8,7 @@ use reprise_model::{Kind, Phase};
 use super::judge::{Judged, Value};
 use super::quantity::Quantity;
 use super::words::{Span, Which, Words};
-use super::{Condition, Plan, Subject};
+use super::{Condition, ConditionSubject, PlannedFigures};
 
 /// A load that is about to be made.
 #[derive(Clone, Debug)]
@@ -25,9 +25,9 @@ pub struct LoadPlanned<'a> {
     pub open: bool,
 }
 
-impl Plan for LoadPlanned<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject::Load
+impl PlannedFigures for LoadPlanned<'_> {
+    fn subject(&self) -> ConditionSubject<'_> {
+        ConditionSubject::Load
     }
 
     fn excludes(&self, figure: &Words) -> Option<String> {

@@ -6,7 +6,7 @@ use reprise_model::{Asked, Kind, Phase, Version};
 use super::judge::{Judged, Value, as_change, listed};
 use super::quantity::Quantity;
 use super::words::Words;
-use super::{Condition, Plan, Subject};
+use super::{Condition, ConditionSubject, PlannedFigures};
 use crate::Scope;
 use crate::baseline::beyond_chance;
 
@@ -34,9 +34,9 @@ pub struct Planned<'a> {
 /// So many samples are the least that an interval is made of.
 pub(super) const LEAST: u32 = 6;
 
-impl Plan for Planned<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject::Measurement
+impl PlannedFigures for Planned<'_> {
+    fn subject(&self) -> ConditionSubject<'_> {
+        ConditionSubject::Measurement
     }
 
     fn excludes(&self, figure: &Words) -> Option<String> {

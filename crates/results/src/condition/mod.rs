@@ -14,7 +14,7 @@
 //! and needs none.
 //!
 //! A figure without a version or a kind is of each that was measured, and the condition is met as soon as one of them meets
-//! it. What a document does not have is never taken for a figure that is good: see [`Judgement::Unknown`].
+//! it. What a document does not have is never taken for a figure that is good: see [`ConditionJudgement::Unknown`].
 
 mod compare;
 mod diagnose;
@@ -34,7 +34,7 @@ use reprise_model::document::CompareCase;
 pub use compare::ComparePlanned;
 pub use diagnose::DiagnosePlanned;
 pub use figures::figures;
-pub use judge::{Found, Judged, Judgement, Value};
+pub use judge::{ConditionJudgement, Found, Judged, Value};
 pub use load::LoadPlanned;
 pub use measure::Planned;
 pub use parse::ConditionError;
@@ -62,9 +62,9 @@ enum Figure {
 }
 
 /// What a command is about to do: which figures its document will have.
-pub trait Plan {
+pub trait PlannedFigures {
     /// Which words name figures of the document.
-    fn subject(&self) -> Subject<'_>;
+    fn subject(&self) -> ConditionSubject<'_>;
 
     /// Why the document cannot have a figure; `None` where it may.
     fn excludes(&self, figure: &Words) -> Option<String>;
@@ -72,7 +72,7 @@ pub trait Plan {
 
 /// What a condition is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Subject<'a> {
+pub enum ConditionSubject<'a> {
     /// A measurement of a target, or of the embedded lab.
     Measurement,
     /// A diagnosis.
@@ -91,8 +91,8 @@ pub enum Subject<'a> {
 }
 
 /// A document of which nothing is known but what it is of.
-impl Plan for Subject<'_> {
-    fn subject(&self) -> Subject<'_> {
+impl PlannedFigures for ConditionSubject<'_> {
+    fn subject(&self) -> ConditionSubject<'_> {
         *self
     }
 
@@ -106,7 +106,7 @@ impl Condition {
     ///
     /// # Errors
     /// Where it stops making sense, or why the document cannot have the figure.
-    pub fn read(text: &str, plan: &dyn Plan) -> Result<Self, ConditionError> {
+    pub fn read(text: &str, plan: &dyn PlannedFigures) -> Result<Self, ConditionError> {
         let condition = parse::condition(text, plan.subject())?;
         let why = match &condition.figure {
             Figure::Words(words) => plan.excludes(words),

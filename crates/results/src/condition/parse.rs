@@ -9,7 +9,7 @@ use reprise_model::{Kind, Phase, Version};
 use super::path::Path;
 use super::quantity::{Bound, COUNT, Comparator, Quantity, Unit};
 use super::words::{Span, Statuses, Which, Words};
-use super::{Condition, Figure, Subject};
+use super::{Condition, ConditionSubject, Figure};
 
 /// Why a text is no condition on what is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +47,10 @@ impl fmt::Display for ConditionError {
 impl std::error::Error for ConditionError {}
 
 /// A whole condition on such a document.
-pub(super) fn condition(text: &str, of: Subject<'_>) -> Result<Condition, ConditionError> {
+pub(super) fn condition(text: &str, of: ConditionSubject<'_>) -> Result<Condition, ConditionError> {
     let mut cursor = Cursor { text, at: 0 };
     cursor.skip_spaces();
-    let is_path = of == Subject::Other || cursor.rest().starts_with('.');
+    let is_path = of == ConditionSubject::Other || cursor.rest().starts_with('.');
     let figure = if is_path { Figure::Path(Path::read(&mut cursor)?) } else { Figure::Words(words(&mut cursor, of)?) };
     cursor.skip_spaces();
     let counts_findings = matches!(&figure, Figure::Words(words) if words.quantity() == Quantity::Findings);
@@ -122,8 +122,8 @@ fn belongs_to_word(it: char) -> bool {
     it.is_ascii_alphanumeric() || it == '_' || it == '-'
 }
 
-fn words(cursor: &mut Cursor<'_>, of: Subject<'_>) -> Result<Words, ConditionError> {
-    if of == Subject::Load {
+fn words(cursor: &mut Cursor<'_>, of: ConditionSubject<'_>) -> Result<Words, ConditionError> {
+    if of == ConditionSubject::Load {
         cursor.take("load.");
     }
     let begin = cursor.at;
@@ -139,13 +139,13 @@ fn words(cursor: &mut Cursor<'_>, of: Subject<'_>) -> Result<Words, ConditionErr
             break;
         }
     }
-    let is_timed = words.span.is_some() || matches!(of, Subject::Comparison { .. });
+    let is_timed = words.span.is_some() || matches!(of, ConditionSubject::Comparison { .. });
     if words.quantity.is_none() && !is_timed {
         if words.severity.is_some() || words.confidence.is_some() || words.finding.is_some() {
             let front = "'findings.' in front of a severity, a confidence or the name of a finding";
             return Err(cursor.expected_at(begin, front));
         }
-        return Err(cursor.expected(if of == Subject::Load {
+        return Err(cursor.expected(if of == ConditionSubject::Load {
             "a figure or a phase, '.rate' or '.latency'"
         } else {
             "a phase or a figure, '.tls' or '.failed'"
@@ -156,15 +156,21 @@ fn words(cursor: &mut Cursor<'_>, of: Subject<'_>) -> Result<Words, ConditionErr
 }
 
 /// Reads one word: whether there is such a one already.
-fn word(cursor: &mut Cursor<'_>, words: &mut Words, of_bytes: &mut bool, of: Subject<'_>) -> Result<bool, ConditionError> {
+fn word(
+    cursor: &mut Cursor<'_>,
+    words: &mut Words,
+    of_bytes: &mut bool,
+    of: ConditionSubject<'_>,
+) -> Result<bool, ConditionError> {
     if let Some(stack) = stack(cursor, of) {
         cursor.take(stack);
         words.stacks.push(stack.to_owned());
         return Ok(words.stacks.len() > 2);
     }
     let begin = cursor.at;
-    if let Some(version) =
-        [Version::Tls12, Version::Tls13].into_iter().find(|version| of != Subject::Load && cursor.take(version.number()))
+    if let Some(version) = [Version::Tls12, Version::Tls13]
+        .into_iter()
+        .find(|version| of != ConditionSubject::Load && cursor.take(version.number()))
     {
         return Ok(words.tls.replace(version).is_some());
     }
@@ -178,36 +184,36 @@ fn word(cursor: &mut Cursor<'_>, words: &mut Words, of_bytes: &mut bool, of: Sub
     if let Some(quantity) = quantity(name, of) {
         return Ok(words.quantity.replace(quantity).is_some());
     }
-    let has_bounds = of != Subject::Load;
+    let has_bounds = of != ConditionSubject::Load;
     match (name, of) {
-        ("baseline", Subject::Measurement | Subject::Comparison { .. }) => {
+        ("baseline", ConditionSubject::Measurement | ConditionSubject::Comparison { .. }) => {
             return Ok(std::mem::replace(&mut words.baseline, true));
         }
         // Before `sent` and `received`, as in the document.
-        ("bytes", Subject::Measurement) => return Ok(std::mem::replace(of_bytes, true)),
-        ("shared", Subject::Diagnosis) => return Ok(std::mem::replace(&mut words.shared, true)),
+        ("bytes", ConditionSubject::Measurement) => return Ok(std::mem::replace(of_bytes, true)),
+        ("shared", ConditionSubject::Diagnosis) => return Ok(std::mem::replace(&mut words.shared, true)),
         ("low", _) if has_bounds => return Ok(words.bound.replace(Bound::Low).is_some()),
         ("high", _) if has_bounds => return Ok(words.bound.replace(Bound::High).is_some()),
         _ => {}
     }
     let is_second = match of {
-        Subject::Diagnosis if words.quantity == Some(Quantity::Isolation) => {
+        ConditionSubject::Diagnosis if words.quantity == Some(Quantity::Isolation) => {
             IsolationVerdict::of_name(name).map(|verdict| words.verdict.replace(verdict).is_some())
         }
-        Subject::Measurement | Subject::Diagnosis => finding_word(name, words),
-        Subject::Load if words.quantity == Some(Quantity::Status) => {
+        ConditionSubject::Measurement | ConditionSubject::Diagnosis => finding_word(name, words),
+        ConditionSubject::Load if words.quantity == Some(Quantity::Status) => {
             Statuses::named(name).map(|status| words.status.replace(status).is_some())
         }
-        Subject::Comparison { cases, .. } => case_word(name, words, cases),
-        Subject::Load | Subject::Other => None,
+        ConditionSubject::Comparison { cases, .. } => case_word(name, words, cases),
+        ConditionSubject::Load | ConditionSubject::Other => None,
     };
     is_second.ok_or_else(|| cursor.expected_at(begin, known_words(of)))
 }
 
 /// The stack that comes next. A stack's name may have a dot in it, and of two the longer is meant; where it is a word of the
 /// language, the word is meant.
-fn stack<'a>(cursor: &Cursor<'_>, of: Subject<'a>) -> Option<&'a str> {
-    let Subject::Comparison { stacks, cases } = of else { return None };
+fn stack<'a>(cursor: &Cursor<'_>, of: ConditionSubject<'a>) -> Option<&'a str> {
+    let ConditionSubject::Comparison { stacks, cases } = of else { return None };
     let is_word = |name: &str| {
         ["baseline", "low", "high"].contains(&name)
             || Which::named(name).is_some()
@@ -218,7 +224,7 @@ fn stack<'a>(cursor: &Cursor<'_>, of: Subject<'a>) -> Option<&'a str> {
     next.max_by_key(|stack| stack.len()).map(String::as_str)
 }
 
-fn quantity(name: &str, of: Subject<'_>) -> Option<Quantity> {
+fn quantity(name: &str, of: ConditionSubject<'_>) -> Option<Quantity> {
     Quantity::named(if name == "finding" { "findings" } else { name }, of)
 }
 
@@ -248,7 +254,7 @@ fn case_word(name: &str, words: &mut Words, cases: &[CompareCase]) -> Option<boo
 }
 
 /// The words of the language, for an error.
-fn known_words(of: Subject<'_>) -> String {
+fn known_words(of: ConditionSubject<'_>) -> String {
     // p50 is the median by another name.
     let quantities = Quantity::names(of).map(|(name, _)| name).filter(|name| *name != "p50");
     let quantities = quantities.collect::<Vec<_>>().join(", ");
@@ -261,20 +267,20 @@ fn known_words(of: Subject<'_>) -> String {
     );
     // Each on a line of its own: there are many.
     match of {
-        Subject::Measurement => {
+        ConditionSubject::Measurement => {
             format!("a version (1.2, 1.3),\n  {kinds},\n  {phases}\n  or a figure ({quantities}, low, high);\n  {findings}")
         }
-        Subject::Diagnosis => {
+        ConditionSubject::Diagnosis => {
             let verdicts = IsolationVerdict::ALL.map(IsolationVerdict::name).join(", ");
             format!(
                 "a version (1.2, 1.3),\n  {kinds}\n  or a figure ({quantities});\n  {findings};\n  after isolation a verdict \
                  ({verdicts}); fleet.shared"
             )
         }
-        Subject::Load => {
+        ConditionSubject::Load => {
             format!("{kinds},\n  latency or {phases},\n  or a figure ({quantities});\n  after status '200' or '5xx'")
         }
-        Subject::Comparison { stacks, cases } => {
+        ConditionSubject::Comparison { stacks, cases } => {
             let of = |name: fn(&CompareCase) -> &str| {
                 let names: std::collections::BTreeSet<&str> = cases.iter().map(name).collect();
                 names.into_iter().collect::<Vec<_>>().join(", ")
@@ -288,7 +294,7 @@ fn known_words(of: Subject<'_>) -> String {
                 of(|case| &case.group),
             )
         }
-        Subject::Other => String::new(),
+        ConditionSubject::Other => String::new(),
     }
 }
 

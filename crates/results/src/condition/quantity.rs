@@ -2,7 +2,7 @@
 
 use reprise_model::document::Statistics;
 
-use super::Subject;
+use super::ConditionSubject;
 
 /// What of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,18 +109,18 @@ impl Quantity {
     ];
 
     /// What such a document has, by its names.
-    pub(super) fn names(of: Subject<'_>) -> impl Iterator<Item = (&'static str, Self)> {
+    pub(super) fn names(of: ConditionSubject<'_>) -> impl Iterator<Item = (&'static str, Self)> {
         let document = match of {
-            Subject::Measurement => MEASUREMENT,
-            Subject::Diagnosis => DIAGNOSIS,
-            Subject::Load => LOAD,
-            Subject::Comparison { .. } => COMPARISON,
-            Subject::Other => 0,
+            ConditionSubject::Measurement => MEASUREMENT,
+            ConditionSubject::Diagnosis => DIAGNOSIS,
+            ConditionSubject::Load => LOAD,
+            ConditionSubject::Comparison { .. } => COMPARISON,
+            ConditionSubject::Other => 0,
         };
         Self::NAMES.into_iter().filter(move |it| it.2 & document != 0).map(|(name, quantity, _)| (name, quantity))
     }
 
-    pub(super) fn named(name: &str, of: Subject<'_>) -> Option<Self> {
+    pub(super) fn named(name: &str, of: ConditionSubject<'_>) -> Option<Self> {
         Self::names(of).find(|(known, _)| *known == name).map(|(_, quantity)| quantity)
     }
 

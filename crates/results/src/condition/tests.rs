@@ -5,21 +5,21 @@ use reprise_model::document::{CompareCase, CompareOver, MeasureDocument, ServerC
 use reprise_model::{KeyPairs, Kind, ServerChain, Version};
 
 use super::*;
-use crate::{Earlier, Scope, compare};
+use crate::{EarlierResult, Scope, compare};
 use reprise_diagnosis::example::Example;
 
 #[track_caller]
-fn read(text: &str, of: Subject<'_>) -> Condition {
+fn read(text: &str, of: ConditionSubject<'_>) -> Condition {
     Condition::read(text, &of).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn condition(text: &str) -> Condition {
-    read(text, Subject::Measurement)
+    read(text, ConditionSubject::Measurement)
 }
 
 /// Asserts that an error points at this column, from 1, and says what was expected there.
 #[track_caller]
-fn assert_refused(of: Subject<'_>, cases: &[(&str, usize, &str)]) {
+fn assert_refused(of: ConditionSubject<'_>, cases: &[(&str, usize, &str)]) {
     for (text, column, expected) in cases {
         let error = Condition::read(text, &of).unwrap_err().to_string();
         assert!(error.starts_with(&format!("column {column}: expected ")), "{text}: {error}");
@@ -31,7 +31,7 @@ fn assert_refused(of: Subject<'_>, cases: &[(&str, usize, &str)]) {
 
 /// What is read is shown in one order of words, and read again it is the same.
 #[track_caller]
-fn assert_named(of: Subject<'_>, cases: &[(&str, &str)]) {
+fn assert_named(of: ConditionSubject<'_>, cases: &[(&str, &str)]) {
     for (text, name) in cases {
         let Figure::Words(words) = read(text, of).figure else { panic!("{text}") };
         assert_eq!(words.to_string(), *name, "{text}");
@@ -57,10 +57,10 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
     }
 }
 
-fn with_comparison<T>(work: impl FnOnce(Subject<'_>) -> T) -> T {
+fn with_comparison<T>(work: impl FnOnce(ConditionSubject<'_>) -> T) -> T {
     let stacks = ["openssl-3", "openssl-3.5", "mine", "full"].map(str::to_owned);
     let cases = [case(Version::Tls12, Kind::Id), case(Version::Tls13, Kind::Full)];
-    work(Subject::Comparison { stacks: &stacks, cases: &cases })
+    work(ConditionSubject::Comparison { stacks: &stacks, cases: &cases })
 }
 
 /// TLS 1.2 resumes by ID in 400 µs, TLS 1.3 by ticket in 500 µs, a full handshake takes 1000 µs.
@@ -72,13 +72,13 @@ fn measured() -> MeasureDocument {
 }
 
 #[track_caller]
-fn judged(text: &str, document: &MeasureDocument) -> Judgement {
+fn judged(text: &str, document: &MeasureDocument) -> ConditionJudgement {
     condition(text).judge(document)
 }
 
 #[track_caller]
 fn assert_met(text: &str, document: &MeasureDocument, of: &[&str]) {
-    let Judgement::Met(found) = judged(text, document) else { panic!("{text}: {:?}", judged(text, document)) };
+    let ConditionJudgement::Met(found) = judged(text, document) else { panic!("{text}: {:?}", judged(text, document)) };
     assert_eq!(found.iter().map(|it| it.of.as_str()).collect::<Vec<_>>(), of, "{text}");
 }
 
@@ -97,8 +97,8 @@ fn a_reader_guesses_right() {
         ("tls.id.ratio.low < 2.5x", "tls.id.ratio.high < 2.4×"),
         ("kinds.id > 99n", "1.2.kinds.id != 100 n"),
     ] {
-        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
-        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+        assert!(matches!(judged(met, &document), ConditionJudgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert_eq!(judged(not_met, &document), ConditionJudgement::NotMet, "{not_met}");
     }
 }
 
@@ -107,7 +107,7 @@ fn each_that_meets_it_is_named_with_its_figure() {
     let document = measured();
     assert_met("resumed.tls < 450us", &document, &["localhost: 1.2 id tls median"]);
     assert_met("resumed.tls < 1ms", &document, &["localhost: 1.2 id tls median", "localhost: 1.3 ticket tls median"]);
-    let Judgement::Met(found) = judged("tls.id.ratio > 1", &document) else { panic!() };
+    let ConditionJudgement::Met(found) = judged("tls.id.ratio > 1", &document) else { panic!() };
     assert_eq!(found[0].shown, "2.50 (2.38 to 2.62), n = 100");
 }
 
@@ -116,12 +116,12 @@ fn what_is_not_there_is_never_good() {
     let refused = Example::new().run("1.3", Kind::Full, 1000).refused("1.3", Kind::Ticket, 100).document();
     for text in ["1.3.ticket.tls.p99 > 20ms", "tls.resumed.ratio < 1.5", "1.2.failed > 0", "resumed.sent > 1B", "psk.n < 1"]
     {
-        assert!(matches!(judged(text, &refused), Judgement::Unknown(_)), "{text}: {:?}", judged(text, &refused));
+        assert!(matches!(judged(text, &refused), ConditionJudgement::Unknown(_)), "{text}: {:?}", judged(text, &refused));
     }
     assert_met("kinds.ticket < 100%", &refused, &["localhost: 1.3 ticket kinds"]);
     let mut few = measured();
     few.ratios.iter_mut().for_each(|ratio| ratio.ci95 = None);
-    let Judgement::Unknown(why) = judged("tls.id.ratio.low < 1", &few) else { panic!() };
+    let ConditionJudgement::Unknown(why) = judged("tls.id.ratio.low < 1", &few) else { panic!() };
     assert_eq!(why, ["localhost: 1.2 id tls ratio has no interval"]);
 }
 
@@ -139,7 +139,7 @@ fn failures_count_alone_and_as_a_share() {
     document.runs[0].failed = 5;
     assert_met("failed > 0", &document, &["localhost: failed"]);
     assert_met("failed > 2%", &document, &["localhost: failed"]);
-    assert_eq!(judged("failed > 3%", &document), Judgement::NotMet);
+    assert_eq!(judged("failed > 3%", &document), ConditionJudgement::NotMet);
     assert_met("1.2.failed > 0", &document, &["localhost: 1.2 full failed"]);
 }
 
@@ -147,22 +147,25 @@ fn failures_count_alone_and_as_a_share() {
 fn the_baseline_is_judged_too() {
     let mut now = measured();
     let earlier = Example::new().run("1.2", Kind::Full, 800).run("1.2", Kind::Id, 400).document();
-    let earlier = [Earlier { result: &earlier, file: "earlier.json" }];
+    let earlier = [EarlierResult { result: &earlier, file: "earlier.json" }];
     now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
     assert_met("baseline.1.2.full.tls.change > 10%", &now, &["localhost: 1.2 full tls change"]);
     assert_met("baseline.1.2.tls.full > 24%", &now, &["localhost: 1.2 full tls change"]);
-    assert_eq!(judged("baseline.1.2.tls.id.change > 10%", &now), Judgement::NotMet);
-    assert!(matches!(judged("baseline.1.3.tls.change > 10%", &now), Judgement::Unknown(_)), "the baseline has none");
-    let Judgement::Met(found) = judged("baseline.tls.slower > 0", &now) else { panic!() };
+    assert_eq!(judged("baseline.1.2.tls.id.change > 10%", &now), ConditionJudgement::NotMet);
+    assert!(
+        matches!(judged("baseline.1.3.tls.change > 10%", &now), ConditionJudgement::Unknown(_)),
+        "the baseline has none"
+    );
+    let ConditionJudgement::Met(found) = judged("baseline.tls.slower > 0", &now) else { panic!() };
     assert_eq!(found[0].shown, "1: 1.2 full tls");
-    assert_eq!(judged("baseline.faster > 0", &now), Judgement::NotMet);
-    let Judgement::Met(found) = judged("baseline.differences > 0", &now) else { panic!() };
+    assert_eq!(judged("baseline.faster > 0", &now), ConditionJudgement::NotMet);
+    let ConditionJudgement::Met(found) = judged("baseline.differences > 0", &now) else { panic!() };
     assert_eq!(found[0].shown, "2: 1.3 full measured, 1.3 ticket measured");
-    assert!(matches!(judged("baseline.slower > 0", &measured()), Judgement::Unknown(_)));
+    assert!(matches!(judged("baseline.slower > 0", &measured()), ConditionJudgement::Unknown(_)));
     assert_met("baseline.1.2.tls.full.raw_change > 24%", &now, &["localhost: 1.2 full tls raw_change"]);
     assert_met("baseline.tls.id.ratio > 24%", &now, &["localhost: 1.2 id tls ratio"]);
-    assert_eq!(judged("baseline.tls.id.ratio < 0%", &now), Judgement::NotMet);
-    let Judgement::Met(found) = judged("baseline.tls.id.ratio.low > 10%", &now) else { panic!() };
+    assert_eq!(judged("baseline.tls.id.ratio < 0%", &now), ConditionJudgement::NotMet);
+    let ConditionJudgement::Met(found) = judged("baseline.tls.id.ratio.low > 10%", &now) else { panic!() };
     assert!(found[0].shown.starts_with("+25.0 % (+"), "{found:?}");
 }
 
@@ -175,21 +178,24 @@ fn server_cpu_is_judged_alone_and_against_a_baseline() {
     };
     let mut now = with_cpu(240_000);
     let before = [195_000, 200_000, 205_000, 200_000].map(with_cpu);
-    let earlier = before.each_ref().map(|result| Earlier { result, file: "earlier.json" });
+    let earlier = before.each_ref().map(|result| EarlierResult { result, file: "earlier.json" });
     now.baseline = compare(&now, &earlier[1..2], &Scope::default(), 1).map(Box::new);
     assert_met("server_cpu > 239us", &now, &["localhost: server_cpu"]);
-    assert_eq!(judged("server_cpu > 241us", &now), Judgement::NotMet);
+    assert_eq!(judged("server_cpu > 241us", &now), ConditionJudgement::NotMet);
     assert_met("baseline.server_cpu > 10%", &now, &["localhost: baseline.server_cpu"]);
-    assert!(matches!(judged("baseline.server_cpu.low > 1%", &now), Judgement::Unknown(_)), "one baseline has no spread");
+    assert!(
+        matches!(judged("baseline.server_cpu.low > 1%", &now), ConditionJudgement::Unknown(_)),
+        "one baseline has no spread"
+    );
     now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
     assert_met("baseline.server_cpu.low > 10%", &now, &["localhost: baseline.server_cpu"]);
-    assert!(matches!(judged("server_cpu > 1us", &measured()), Judgement::Unknown(_)));
+    assert!(matches!(judged("server_cpu > 1us", &measured()), ConditionJudgement::Unknown(_)));
 }
 
 #[test]
 fn an_error_points_at_the_place() {
     assert_refused(
-        Subject::Measurement,
+        ConditionSubject::Measurement,
         &[
             ("", 1, "a version"),
             ("tls.resumd.ratio < 1.5", 5, "a kind (full, id, ticket, psk, early, resumed)"),
@@ -287,7 +293,7 @@ fn what_a_measurement_cannot_have_is_known_before() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}") {
-        for of in [Subject::Measurement, Subject::Diagnosis, Subject::Load, Subject::Other] {
+        for of in [ConditionSubject::Measurement, ConditionSubject::Diagnosis, ConditionSubject::Load, ConditionSubject::Other] {
             let _ = Condition::read(&text, &of);
         }
         with_comparison(|of| drop(Condition::read(&text, &of)));
@@ -307,17 +313,17 @@ proptest! {
         ),
     ) {
         let text = words.concat();
-        let reread = |of: Subject<'_>| {
+        let reread = |of: ConditionSubject<'_>| {
             let read = Condition::read(&text, &of);
             if let Ok(condition) = &read {
                 assert_eq!(Condition::read(&condition.to_string(), &of).as_ref(), Ok(condition));
             }
             read
         };
-        if let Ok(condition) = reread(Subject::Measurement) {
+        if let Ok(condition) = reread(ConditionSubject::Measurement) {
             let _ = condition.judge(&measured());
         }
-        let _ = reread(Subject::Load);
+        let _ = reread(ConditionSubject::Load);
         let _ = with_comparison(reread);
     }
 }
@@ -338,15 +344,15 @@ fn findings_are_counted_by_severity_confidence_and_name() {
         "findings == 2",
         "findings.note.little-to-save",
     ] {
-        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert!(matches!(judged(met, &document), ConditionJudgement::Met(_)), "{met}: {:?}", judged(met, &document));
     }
     for not_met in ["findings.risk", "finding.not-offered", "findings.fault.certain", "findings > 2"] {
-        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+        assert_eq!(judged(not_met, &document), ConditionJudgement::NotMet, "{not_met}");
     }
-    let Judgement::Met(found) = judged("findings.fault", &document) else { panic!() };
+    let ConditionJudgement::Met(found) = judged("findings.fault", &document) else { panic!() };
     assert_eq!((&*found[0].of, &*found[0].shown), ("localhost: findings.fault", "1: id-never-accepted (fault)"));
     document.runs.clear();
-    assert!(matches!(judged("findings.fault", &document), Judgement::Unknown(_)), "of nothing, nothing is found");
+    assert!(matches!(judged("findings.fault", &document), ConditionJudgement::Unknown(_)), "of nothing, nothing is found");
 }
 
 #[test]
@@ -359,7 +365,7 @@ fn a_finding_that_nothing_makes_is_refused() {
         ("findings.fault.risk", "one of each at most"),
         ("failed", "one of < <= > >= == !="),
     ] {
-        let error = Condition::read(text, &Subject::Measurement).unwrap_err().to_string();
+        let error = Condition::read(text, &ConditionSubject::Measurement).unwrap_err().to_string();
         assert!(error.contains(words), "{text}: {error}");
     }
 }
@@ -368,17 +374,20 @@ fn a_finding_that_nothing_makes_is_refused() {
 fn p50_is_the_median_and_p95_lies_between_p90_and_p99() {
     let document = measured();
     for met in ["1.3.full.tls.p50 == 1ms", "1.3.full.tls.p95 > 1.05ms", "1.3.full.tls.p95 < 1.1ms"] {
-        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert!(matches!(judged(met, &document), ConditionJudgement::Met(_)), "{met}: {:?}", judged(met, &document));
     }
     let mut earlier = measured();
     earlier.runs.iter_mut().flat_map(|run| run.phases.values_mut()).for_each(|statistics| statistics.p95_ns = None);
-    assert!(matches!(judged("1.3.full.tls.p95 > 1ms", &earlier), Judgement::Unknown(_)), "an earlier version's result");
+    assert!(
+        matches!(judged("1.3.full.tls.p95 > 1ms", &earlier), ConditionJudgement::Unknown(_)),
+        "an earlier version's result"
+    );
 }
 
 #[test]
 fn words_of_a_load_are_read_in_any_order() {
     assert_named(
-        Subject::Load,
+        ConditionSubject::Load,
         &[
             ("rate < 5000", "rate"),
             ("load.rate<5000/s", "rate"),
@@ -395,7 +404,7 @@ fn words_of_a_load_are_read_in_any_order() {
         ],
     );
     assert_refused(
-        Subject::Load,
+        ConditionSubject::Load,
         &[
             ("p99 > 1ms", 1, "latency or a phase with p99"),
             ("full.failed > 0", 1, "failed without a version or a kind"),
@@ -484,8 +493,8 @@ fn a_path_names_any_figure_of_a_document() {
         (".interrupted == 0", ".interrupted == 1"),
         (".\"all_connections\".full > 1", ".all_connections.failed > 0"),
     ] {
-        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
-        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+        assert!(matches!(judged(met, &document), ConditionJudgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert_eq!(judged(not_met, &document), ConditionJudgement::NotMet, "{not_met}");
     }
     assert_met(
         ".runs[].phases.tls.p99_ns > 1us",
@@ -498,13 +507,13 @@ fn a_path_names_any_figure_of_a_document() {
         ],
     );
     let unknown = |text: &str| match judged(text, &document) {
-        Judgement::Unknown(why) => why.join("; "),
+        ConditionJudgement::Unknown(why) => why.join("; "),
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(unknown(".no.such > 1"), "'.no.such' is not in the document");
     assert_eq!(unknown(".label > 1"), ".label is not a number");
     assert_refused(
-        Subject::Other,
+        ConditionSubject::Other,
         &[
             ("", 1, "the place of a figure"),
             ("seconds > 1", 1, "the place of a figure"),
@@ -516,12 +525,12 @@ fn a_path_names_any_figure_of_a_document() {
             (".a > 5ms", 7, "% or no unit"),
         ],
     );
-    assert_refused(Subject::Other, &[(&format!("{} > 1", ".a".repeat(40)), 65, "fewer keys")]);
+    assert_refused(ConditionSubject::Other, &[(&format!("{} > 1", ".a".repeat(40)), 65, "fewer keys")]);
 }
 
 #[test]
 fn of_a_fleet_the_shared_part_is_judged() {
-    let of = Subject::Diagnosis;
+    let of = ConditionSubject::Diagnosis;
     assert_named(of, &[("fleet.shared < 100%", "fleet.shared"), ("shared.fleet >= 50%", "fleet.shared")]);
     assert_refused(
         of,

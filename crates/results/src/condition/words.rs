@@ -5,7 +5,7 @@ use std::fmt;
 use reprise_model::document::{CompareCase, CompareSide, Confidence, IsolationVerdict, Severity};
 use reprise_model::{Asked, Kind, Phase, Version};
 
-use super::Subject;
+use super::ConditionSubject;
 use super::quantity::{Bound, Quantity};
 
 /// What the words of a condition name. A word that is not there leaves all that it could say.
@@ -101,11 +101,11 @@ impl Words {
     }
 
     /// What words cannot stand together, as what was expected instead.
-    pub(super) fn contradiction(&self, of: Subject<'_>, of_bytes: bool) -> Option<String> {
+    pub(super) fn contradiction(&self, of: ConditionSubject<'_>, of_bytes: bool) -> Option<String> {
         let quantity = self.quantity();
         let name = quantity.name();
         let has_finding = self.severity.is_some() || self.confidence.is_some() || self.finding.is_some();
-        let is_comparison = matches!(of, Subject::Comparison { .. });
+        let is_comparison = matches!(of, ConditionSubject::Comparison { .. });
         match quantity.without_and_with_baseline() {
             (false, true) if !self.baseline => return Some(format!("'baseline.' in front: {name} is against a baseline")),
             (true, false) if self.baseline => {
@@ -123,7 +123,7 @@ impl Words {
         }
         if !is_comparison {
             if quantity.has_phase() && self.span.is_none() {
-                let latency = if of == Subject::Load { "latency or " } else { "" };
+                let latency = if of == ConditionSubject::Load { "latency or " } else { "" };
                 return Some(format!("{latency}a phase with {name}: {}", Phase::ALL.map(Phase::name).join(", ")));
             }
             let counts_medians = matches!(quantity, Quantity::Slower | Quantity::Faster);
@@ -131,7 +131,7 @@ impl Words {
                 return Some(format!("{name} without '{span}': it is not of one phase"));
             }
             let of_all = match of {
-                Subject::Load => {
+                ConditionSubject::Load => {
                     !quantity.has_phase() && !matches!(quantity, Quantity::Rate | Quantity::Samples | Quantity::Kinds)
                 }
                 _ => matches!(quantity, Quantity::Findings | Quantity::Isolation | Quantity::Fleet | Quantity::ServerCpu),
@@ -143,7 +143,9 @@ impl Words {
                 return Some("a kind, 'kinds.ticket'".to_owned());
             }
         }
-        if self.bound.is_some() && !quantity.has_interval(self.baseline) || self.bound.is_some() && of == Subject::Load {
+        if self.bound.is_some() && !quantity.has_interval(self.baseline)
+            || self.bound.is_some() && of == ConditionSubject::Load
+        {
             return Some(format!("low and high after median, ratio or a change: {name} has no interval"));
         }
         if quantity.compares_with_full() && self.kind == Some(Which::Kind(Kind::Full)) {
@@ -212,12 +214,12 @@ impl Which {
 }
 
 impl Span {
-    pub(super) fn named(name: &str, of: Subject<'_>) -> Option<Self> {
+    pub(super) fn named(name: &str, of: ConditionSubject<'_>) -> Option<Self> {
         let phase = Phase::ALL.into_iter().find(|phase| phase.name() == name).map(Self::Phase);
         match of {
-            Subject::Measurement => phase,
-            Subject::Load => phase.or((name == Self::Latency.name()).then_some(Self::Latency)),
-            Subject::Diagnosis | Subject::Comparison { .. } | Subject::Other => None,
+            ConditionSubject::Measurement => phase,
+            ConditionSubject::Load => phase.or((name == Self::Latency.name()).then_some(Self::Latency)),
+            ConditionSubject::Diagnosis | ConditionSubject::Comparison { .. } | ConditionSubject::Other => None,
         }
     }
 

@@ -4,7 +4,7 @@ use reprise_lab::Identity;
 
 use super::StarttlsAccount;
 use crate::Result;
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
 use crate::unprivileged::{is_root, open_to_all, user_and_group};
 
@@ -45,7 +45,7 @@ impl Driver for DovecotConfig {
 
     const PROGRAM: &'static str = "dovecot";
 
-    const READY: Ready = Ready::File(LOGIN_SOCKET);
+    const READY: ReadySign = ReadySign::File(LOGIN_SOCKET);
 
     const ARGUMENTS: &'static [&'static str] = &["-F", "-c", "{file}"];
 

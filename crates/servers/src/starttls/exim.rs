@@ -2,7 +2,7 @@
 
 use reprise_lab::Identity;
 
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
 use crate::unprivileged::{is_root, user_and_group};
 use crate::{Account, Result};
@@ -35,7 +35,7 @@ impl Driver for EximConfig {
     const PROGRAM: &'static str = "exim4";
 
     /// Written when it listens.
-    const READY: Ready = Ready::File(PID_FILE);
+    const READY: ReadySign = ReadySign::File(PID_FILE);
 
     const ARGUMENTS: &'static [&'static str] = &["-bdf", "-C", "{file}"];
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reprise_lab::Identity;
 
 use crate::Result;
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::real_server::until_there_are;
 use crate::scratch::{ScratchDir, run};
 use crate::unprivileged::run_as_nobody;
@@ -43,7 +43,7 @@ impl MariaDb {
     /// The logins over TLS, each in the words of the log, once there are at least `expected` of them.
     ///
     /// # Errors
-    /// [`LabError::File`](reprise_lab::LabError::File) if the log cannot be read; [`ServerError::Unaccounted`](crate::ServerError::Unaccounted) if there are still fewer after `deadline`.
+    /// [`LabError::File`](reprise_lab::LabError::File) if the log cannot be read; [`DriverError::Unaccounted`](crate::DriverError::Unaccounted) if there are still fewer after `deadline`.
     pub fn logins_when(&self, expected: usize, deadline: Duration) -> Result<Vec<String>> {
         until_there_are(expected, deadline, self.server().program, || MariaDbConfig::accounts(&self.directory))
     }
@@ -55,7 +55,7 @@ impl Driver for MariaDbConfig {
 
     const PROGRAM: &'static str = "mariadbd";
 
-    const READY: Ready = Ready::Says("ready for connections");
+    const READY: ReadySign = ReadySign::Says("ready for connections");
 
     const AS_NOBODY: bool = true;
 

@@ -7,7 +7,7 @@ use reprise_lab::Identity;
 
 use super::StarttlsAccount;
 use crate::Result;
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::{ScratchDir, run};
 use crate::unprivileged::run_as_nobody;
 
@@ -27,7 +27,7 @@ impl Driver for PostgresConfig {
 
     const PROGRAM: &'static str = "postgres";
 
-    const READY: Ready = Ready::Says("ready to accept connections");
+    const READY: ReadySign = ReadySign::Says("ready to accept connections");
 
     const AS_NOBODY: bool = true;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use reprise_lab::Identity;
 
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
 use crate::unprivileged::{run_as_nobody, user_and_group};
 use crate::{Account, Result};
@@ -53,7 +53,7 @@ impl Driver for ProFtpdConfig {
     const PROGRAM: &'static str = "proftpd";
 
     /// Written when it listens.
-    const READY: Ready = Ready::File(PID_FILE);
+    const READY: ReadySign = ReadySign::File(PID_FILE);
 
     /// Without --nodaemon it would leave us.
     const ARGUMENTS: &'static [&'static str] = &["--nodaemon", "--config", "{file}"];

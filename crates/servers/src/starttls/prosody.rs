@@ -6,7 +6,7 @@ use reprise_lab::Identity;
 
 use super::StarttlsAccount;
 use crate::Result;
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
 
 /// A running Prosody that serves the host `127.0.0.1`, where nobody can log in. It does not say which connections were
@@ -38,7 +38,7 @@ impl Driver for ProsodyConfig {
     const PROGRAM: &'static str = "prosody";
 
     /// If another has taken the port meanwhile, it is active on no ports, and goes on.
-    const READY: Ready = Ready::Says(LISTENS);
+    const READY: ReadySign = ReadySign::Says(LISTENS);
 
     const FILE: &'static str = "prosody.cfg.lua";
 

@@ -6,7 +6,7 @@ use reprise_lab::Identity;
 
 use super::StarttlsAccount;
 use crate::Result;
-use crate::driver::{Driven, Driver, Ready};
+use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
 
 /// A running slapd without a directory, which answers questions about its root alone. It does not say which connections were
@@ -25,7 +25,7 @@ impl Driver for SlapdConfig {
 
     const PROGRAM: &'static str = "slapd";
 
-    const READY: Ready = Ready::Says("slapd starting");
+    const READY: ReadySign = ReadySign::Says("slapd starting");
 
     /// With -d it stays in the foreground and writes this part of its log to standard error.
     const ARGUMENTS: &'static [&'static str] = &["-d", "stats", "-h", "ldap://{address}/", "-f", "{file}"];

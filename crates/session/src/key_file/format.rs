@@ -13,7 +13,7 @@ use crate::key::{KeyError, KeyName, TicketKey};
 /// How keys stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
+pub enum KeyFileFormat {
     /// nginx `ssl_session_ticket_key`: one key a file, 48 or 80 bytes; of several files the first one encrypts.
     Nginx,
     /// HAProxy `tls-ticket-keys`: lines of base64, each 48 or 80 bytes; the last but one encrypts, the last is the next.
@@ -26,7 +26,7 @@ pub enum Format {
     Reprise,
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for KeyFileFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nginx => "nginx",
@@ -130,7 +130,7 @@ pub enum KeyFileError {
     #[error("the format of {format} cannot hold {what}")]
     DoesNotFit {
         /// The format.
-        format: Format,
+        format: KeyFileFormat,
         /// What it cannot hold.
         what: &'static str,
     },
@@ -180,7 +180,7 @@ fn decoded<'a>(lines: impl Iterator<Item = (&'a [u8], usize)>) -> impl Iterator<
     })
 }
 
-impl Format {
+impl KeyFileFormat {
     /// HAProxy's own bound.
     const LEAST_HAPROXY: usize = 3;
 

@@ -11,7 +11,7 @@ mod sealing;
 mod watch;
 mod write;
 
-pub use format::{Format, KeyFileError};
+pub use format::{KeyFileError, KeyFileFormat};
 pub use read::{FileTimes, KeyFiles};
 pub use schedule::{KeyPeriod, new_keys, rotated_keys};
 pub use watch::{Watcher, watch, watch_with};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
-use super::format::{Format, KeyFileError, Parsed};
+use super::format::{KeyFileError, KeyFileFormat, Parsed};
 use super::schedule::KeyPeriod;
 use crate::key::{KeyError, KeyTimes, TicketKey};
 use crate::ring::KeyRing;
@@ -57,7 +57,7 @@ impl Default for FileTimes {
 #[non_exhaustive]
 pub struct KeyFiles {
     /// Their format.
-    pub format: Format,
+    pub format: KeyFileFormat,
     /// Files in the order in which nginx would name them. One that is a folder stands for its files in the order of their
     /// names; what begins with a dot is left out. A Kubernetes Secret mounted as files is such a folder, and is read as a
     /// whole: all files of one version or of another, never of two.
@@ -68,7 +68,7 @@ pub struct KeyFiles {
 
 impl KeyFiles {
     /// These files or folders, with the times of [`FileTimes::new`].
-    pub fn new<P: Into<PathBuf>>(format: Format, paths: impl IntoIterator<Item = P>) -> Self {
+    pub fn new<P: Into<PathBuf>>(format: KeyFileFormat, paths: impl IntoIterator<Item = P>) -> Self {
         Self { format, paths: paths.into_iter().map(Into::into).collect(), times: FileTimes::new() }
     }
 
@@ -150,8 +150,8 @@ impl KeyFiles {
     fn ring(&self, parsed: Vec<Parsed>) -> Result<KeyRing, KeyFileError> {
         let bad = |source| KeyFileError::Key { path: self.paths.first().cloned().unwrap_or_default(), source };
         let current = match self.format {
-            Format::Haproxy => parsed.len().saturating_sub(2),
-            Format::Nginx | Format::Apache | Format::Envoy | Format::Reprise => 0,
+            KeyFileFormat::Haproxy => parsed.len().saturating_sub(2),
+            KeyFileFormat::Nginx | KeyFileFormat::Apache | KeyFileFormat::Envoy | KeyFileFormat::Reprise => 0,
         };
         let ring = parsed.into_iter().enumerate().map(|(index, (name, material))| {
             let times = match KeyPeriod::of(name) {

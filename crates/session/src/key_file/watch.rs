@@ -108,7 +108,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
-    use super::super::{FileTimes, Format, KeyPeriod, new_keys, write, write_ring};
+    use super::super::{FileTimes, KeyFileFormat, KeyPeriod, new_keys, write, write_ring};
     use super::*;
     use crate::at;
     use crate::key::{KeyError, TicketKey};
@@ -123,7 +123,7 @@ mod tests {
         TicketKey::new(KeyName([number; 16]), &material, times).unwrap()
     }
 
-    fn files(format: Format, paths: &[&Path]) -> KeyFiles {
+    fn files(format: KeyFileFormat, paths: &[&Path]) -> KeyFiles {
         KeyFiles::new(format, paths).times(TIMES)
     }
 
@@ -131,8 +131,8 @@ mod tests {
     fn one_key() -> (tempfile::TempDir, PathBuf, KeyFiles) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
-        let files = files(Format::Nginx, &[&path]);
+        write(&path, KeyFileFormat::Nginx, &[&key(1, 80)]).unwrap();
+        let files = files(KeyFileFormat::Nginx, &[&path]);
         (folder, path, files)
     }
 
@@ -150,9 +150,11 @@ mod tests {
         let path = folder.path().join("keys");
         let keys = [(1, 80), (2, 48), (3, 80), (4, 80)].map(|(number, length)| key(number, length));
         let all: Vec<&TicketKey> = keys.iter().collect();
-        for (format, written, encrypts) in
-            [(Format::Nginx, &all[..1], 1), (Format::Apache, &all[1..2], 2), (Format::Haproxy, &all[..], 3)]
-        {
+        for (format, written, encrypts) in [
+            (KeyFileFormat::Nginx, &all[..1], 1),
+            (KeyFileFormat::Apache, &all[1..2], 2),
+            (KeyFileFormat::Haproxy, &all[..], 3),
+        ] {
             write(&path, format, written).unwrap();
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
             let read = files(format, &[&path]).read().unwrap();
@@ -161,8 +163,8 @@ mod tests {
                 assert_eq!((one.name(), one.material()), (other.name(), other.material()), "{format:?}");
             }
         }
-        assert!(matches!(write(&path, Format::Apache, &all[..1]), Err(KeyFileError::DoesNotFit { .. })));
-        assert!(matches!(write(&path, Format::Haproxy, &all[..2]), Err(KeyFileError::DoesNotFit { .. })));
+        assert!(matches!(write(&path, KeyFileFormat::Apache, &all[..1]), Err(KeyFileError::DoesNotFit { .. })));
+        assert!(matches!(write(&path, KeyFileFormat::Haproxy, &all[..2]), Err(KeyFileError::DoesNotFit { .. })));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
     }
 
@@ -173,7 +175,7 @@ mod tests {
         let read = |content: &[u8], mode| {
             fs::write(&path, content).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            files(Format::Nginx, &[&path]).read().map(|_| ())
+            files(KeyFileFormat::Nginx, &[&path]).read().map(|_| ())
         };
         let mut good = vec![0; 80];
         SystemRandom.fill(&mut good).unwrap();
@@ -188,15 +190,15 @@ mod tests {
         }
         let zero = read(&[0; 80], 0o600);
         assert!(matches!(zero, Err(KeyFileError::Key { source: KeyError::NotRandom(_), .. })));
-        let missing = files(Format::Nginx, &[&folder.path().join("missing")]).read();
+        let missing = files(KeyFileFormat::Nginx, &[&folder.path().join("missing")]).read();
         assert!(matches!(missing, Err(KeyFileError::Io { .. })));
-        let none = files(Format::Nginx, &[]).read();
+        let none = files(KeyFileFormat::Nginx, &[]).read();
         assert!(matches!(none, Err(KeyFileError::Key { source: KeyError::None, .. })));
         let twice = {
             SystemRandom.fill(&mut good).unwrap();
             good.resize(80, 9);
             read(&good, 0o600).unwrap();
-            files(Format::Nginx, &[&path, &path]).read()
+            files(KeyFileFormat::Nginx, &[&path, &path]).read()
         };
         assert!(matches!(twice, Err(KeyFileError::Key { source: KeyError::Twice(_), .. })));
     }
@@ -206,11 +208,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         let keys = [1, 2, 3].map(|number| key(number, 80));
-        write(&path, Format::Haproxy, &keys.iter().collect::<Vec<_>>()).unwrap();
+        write(&path, KeyFileFormat::Haproxy, &keys.iter().collect::<Vec<_>>()).unwrap();
         let good = fs::read_to_string(&path).unwrap();
         let read = |content: &str| {
             fs::write(&path, content).unwrap();
-            files(Format::Haproxy, &[&path]).read().map(|_| ())
+            files(KeyFileFormat::Haproxy, &[&path]).read().map(|_| ())
         };
         assert!(read(&format!("\n{good}\n\n")).is_ok());
         assert!(matches!(read(&good.replacen('\n', "\n#\n", 1)), Err(KeyFileError::Base64 { line: 2, .. })));
@@ -222,8 +224,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         let ring = new_keys(KeyPeriod::SHORTEST, 64, now, &SystemRandom).unwrap();
-        write_ring(&path, Format::Reprise, &ring, now).unwrap();
-        let files = files(Format::Reprise, &[&path]);
+        write_ring(&path, KeyFileFormat::Reprise, &ring, now).unwrap();
+        let files = files(KeyFileFormat::Reprise, &[&path]);
         (folder, path, files)
     }
 
@@ -271,7 +273,7 @@ mod tests {
         // Writing the same keys again renews nothing.
         fs::write(&path, fs::read(&path).unwrap()).unwrap();
         assert!(reload(&files, &handle, &mut seen, later(3700)).is_err());
-        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        write(&path, KeyFileFormat::Nginx, &[&key(2, 80)]).unwrap();
         assert!(reload(&files, &handle, &mut seen, later(3700)).is_ok());
     }
 
@@ -279,7 +281,7 @@ mod tests {
     fn the_ring_keeps_the_watch_going() {
         let (_folder, path, files) = one_key();
         let (handle, _) = watch(files, Duration::from_millis(5)).unwrap();
-        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        write(&path, KeyFileFormat::Nginx, &[&key(2, 80)]).unwrap();
         let end = std::time::Instant::now() + Duration::from_secs(20);
         while current(&handle.load(UnixTime::now())) != 2 {
             assert!(std::time::Instant::now() < end);
@@ -299,7 +301,7 @@ mod tests {
         let data = folder.join(version);
         fs::create_dir(&data).unwrap();
         for (index, key) in keys.iter().enumerate() {
-            write(&data.join(format!("{index}.key")), Format::Nginx, &[key]).unwrap();
+            write(&data.join(format!("{index}.key")), KeyFileFormat::Nginx, &[key]).unwrap();
             let link = folder.join(format!("{index}.key"));
             if link.symlink_metadata().is_err() {
                 symlink(Path::new("..data").join(format!("{index}.key")), link).unwrap();
@@ -314,7 +316,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         mount(path, "..2026_11_21", &[key(2, 80), key(1, 80)]);
-        let secret = files(Format::Nginx, &[path]);
+        let secret = files(KeyFileFormat::Nginx, &[path]);
         let handle = RingHandle::new(secret.read_consistently().unwrap());
         let mut seen = Seen::of(&handle.load(UnixTime::now()), UnixTime::now());
         assert_eq!(current(&handle.load(UnixTime::now())), 2);
@@ -338,7 +340,7 @@ mod tests {
     fn a_watched_file_takes_effect_by_itself() {
         let (_folder, path, files) = one_key();
         let (handle, watcher) = watch(files, Duration::from_millis(5)).unwrap();
-        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        write(&path, KeyFileFormat::Nginx, &[&key(2, 80)]).unwrap();
         let end = std::time::Instant::now() + Duration::from_secs(20);
         while current(&handle.load(UnixTime::now())) != 2 {
             assert!(std::time::Instant::now() < end);

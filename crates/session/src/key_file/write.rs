@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
-use super::format::{Format, KeyFileError};
+use super::format::{KeyFileError, KeyFileFormat};
 use super::schedule::Places;
 use crate::key::TicketKey;
 use crate::random::{Random, SystemRandom};
@@ -20,7 +20,7 @@ use crate::ring::KeyRing;
 ///
 /// # Errors
 /// [`KeyFileError::DoesNotFit`] for keys that the format has no room for; [`KeyFileError::Io`]. The file is then what it was.
-pub fn write(path: &Path, format: Format, keys: &[&TicketKey]) -> Result<(), KeyFileError> {
+pub fn write(path: &Path, format: KeyFileFormat, keys: &[&TicketKey]) -> Result<(), KeyFileError> {
     replace(path, &format.emit(keys)?).map_err(|source| KeyFileError::Io { path: path.to_owned(), source })
 }
 
@@ -29,11 +29,11 @@ pub fn write(path: &Path, format: Format, keys: &[&TicketKey]) -> Result<(), Key
 ///
 /// # Errors
 /// As [`write`]. Files and folder are then what they were.
-pub fn write_ring(path: &Path, format: Format, ring: &KeyRing, now: UnixTime) -> Result<(), KeyFileError> {
+pub fn write_ring(path: &Path, format: KeyFileFormat, ring: &KeyRing, now: UnixTime) -> Result<(), KeyFileError> {
     let files = files(format, ring, now)?;
     let io = |source| KeyFileError::Io { path: path.to_owned(), source };
     match (format, files.as_slice()) {
-        (Format::Nginx, files) => replace_folder(path, files).map_err(io),
+        (KeyFileFormat::Nginx, files) => replace_folder(path, files).map_err(io),
         (_, [(_, content)]) => replace(path, content).map_err(io),
         _ => Err(KeyFileError::DoesNotFit { format, what: "more or fewer files than one" }),
     }
@@ -46,11 +46,11 @@ pub type NamedFile = (String, Zeroizing<Vec<u8>>);
 ///
 /// # Errors
 /// [`KeyFileError::DoesNotFit`].
-pub fn files(format: Format, ring: &KeyRing, now: UnixTime) -> Result<Vec<NamedFile>, KeyFileError> {
+pub fn files(format: KeyFileFormat, ring: &KeyRing, now: UnixTime) -> Result<Vec<NamedFile>, KeyFileError> {
     let Places { before, current, next } = Places::at(ring, now);
     let current = current.into_iter();
     match format {
-        Format::Nginx => {
+        KeyFileFormat::Nginx => {
             let named = (current.map(|key| ("current", key)))
                 .chain(next.into_iter().map(|key| ("next", key)))
                 .chain(before.into_iter().rev().map(|key| ("previous", key)));
@@ -59,12 +59,12 @@ pub fn files(format: Format, ring: &KeyRing, now: UnixTime) -> Result<Vec<NamedF
             };
             (1..).zip(named).map(file).collect()
         }
-        Format::Apache => Ok(vec![("ticket.key".to_owned(), format.emit(&current.collect::<Vec<_>>())?)]),
-        Format::Envoy => {
+        KeyFileFormat::Apache => Ok(vec![("ticket.key".to_owned(), format.emit(&current.collect::<Vec<_>>())?)]),
+        KeyFileFormat::Envoy => {
             let keys: Vec<_> = current.chain(next).chain(before.into_iter().rev()).collect();
             Ok(vec![("ticket-keys.yaml".to_owned(), format.emit(&keys)?)])
         }
-        Format::Haproxy | Format::Reprise => {
+        KeyFileFormat::Haproxy | KeyFileFormat::Reprise => {
             let keys: Vec<_> = before.into_iter().chain(current).chain(next).collect();
             Ok(vec![("ticket.keys".to_owned(), format.emit(&keys)?)])
         }
@@ -222,7 +222,9 @@ mod tests {
         let mut ring = new_keys(DAY, 64, at(86_400), &SystemRandom).unwrap();
         for (days, now) in [(1, at(86_400)), (2, at(2 * 86_400)), (3, at(3 * 86_400))] {
             ring = rotated_keys(&ring, DAY, now, &SystemRandom).unwrap().unwrap_or(ring);
-            for (name, format) in [("nginx", Format::Nginx), ("haproxy", Format::Haproxy), ("own", Format::Reprise)] {
+            for (name, format) in
+                [("nginx", KeyFileFormat::Nginx), ("haproxy", KeyFileFormat::Haproxy), ("own", KeyFileFormat::Reprise)]
+            {
                 let path = folder.path().join(name);
                 write_ring(&path, format, &ring, now).unwrap();
                 let read = KeyFiles::new(format, [&path]).read().unwrap();
@@ -243,7 +245,7 @@ mod tests {
     fn a_write_that_fails_leaves_the_keys_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let [old, new] = [(); 2].map(|()| new_keys(DAY, 64, at(86_400), &SystemRandom).unwrap());
-        for format in [Format::Nginx, Format::Haproxy] {
+        for format in [KeyFileFormat::Nginx, KeyFileFormat::Haproxy] {
             let path = folder.path().join(format.to_string());
             write_ring(&path, format, &old, at(86_400)).unwrap();
             // Processes that were killed at each step left this behind.
@@ -265,10 +267,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         let ring = new_keys(DAY, 64, at(86_400), &SystemRandom).unwrap();
-        write_ring(&path, Format::Haproxy, &ring, at(86_400)).unwrap();
+        write_ring(&path, KeyFileFormat::Haproxy, &ring, at(86_400)).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
-        write_ring(&path, Format::Haproxy, &ring, at(86_400)).unwrap();
+        write_ring(&path, KeyFileFormat::Haproxy, &ring, at(86_400)).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o440);
     }
 }

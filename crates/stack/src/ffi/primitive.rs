@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
 use super::{Table, Text};
-use crate::{Primitive, PrimitiveOptions, StackError};
+use crate::{PrimitiveOptions, ReadyPrimitive, StackError};
 
 /// More than any output: that of a random generator is as long as is asked for.
 const LARGEST_OUTPUT: usize = 1 << 16;
@@ -84,7 +84,7 @@ impl RawPrimitive {
     }
 }
 
-impl Primitive for RawPrimitive {
+impl ReadyPrimitive for RawPrimitive {
     fn prepare(&mut self, _count: usize) -> Result<(), StackError> {
         Ok(())
     }

@@ -13,7 +13,7 @@ use x509_cert::der::Decode;
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 
 use crate::StackError;
-use crate::primitive::{EXPANSIONS, Primitive, PrimitiveOptions, data, is_kem};
+use crate::primitive::{EXPANSIONS, PrimitiveOptions, ReadyPrimitive, data, is_kem};
 
 /// A provider signs messages and no digests. Of so few bytes the hash costs little.
 const MESSAGE: usize = 32;
@@ -33,7 +33,7 @@ pub(super) fn primitive(
     provider: &CryptoProvider,
     beneath: Beneath,
     options: &PrimitiveOptions<'_>,
-) -> Result<Box<dyn Primitive>, StackError> {
+) -> Result<Box<dyn ReadyPrimitive>, StackError> {
     Ok(match options.operation {
         Operation::Sign => {
             let (Signing { signer, .. }, message) = (signing(provider, options)?, data(MESSAGE));
@@ -110,7 +110,7 @@ pub(super) fn primitive(
 }
 
 /// HKDF-Expand of a hash.
-fn expansion(provider: &CryptoProvider, hash: u16) -> Result<Box<dyn Primitive>, StackError> {
+fn expansion(provider: &CryptoProvider, hash: u16) -> Result<Box<dyn ReadyPrimitive>, StackError> {
     let suite = suite(provider, hash)?;
     let secret = OkmBlock::new(&data(suite.common.hash_provider.output_len()));
     let (hkdf, info) = (suite.hkdf_provider, data(20));
@@ -129,11 +129,11 @@ struct Repeated<F> {
     out: Vec<u8>,
 }
 
-fn repeated<F: FnMut(&mut Vec<u8>) -> Result<(), StackError> + 'static>(once: F) -> Box<dyn Primitive> {
+fn repeated<F: FnMut(&mut Vec<u8>) -> Result<(), StackError> + 'static>(once: F) -> Box<dyn ReadyPrimitive> {
     Box::new(Repeated { once, out: Vec::new() })
 }
 
-impl<F: FnMut(&mut Vec<u8>) -> Result<(), StackError>> Primitive for Repeated<F> {
+impl<F: FnMut(&mut Vec<u8>) -> Result<(), StackError>> ReadyPrimitive for Repeated<F> {
     fn prepare(&mut self, _count: usize) -> Result<(), StackError> {
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Exchange {
     }
 }
 
-impl Primitive for Exchange {
+impl ReadyPrimitive for Exchange {
     fn prepare(&mut self, count: usize) -> Result<(), StackError> {
         while self.begun.len() < count {
             let own = self.group.start().map_err(refused("key pair"))?;
@@ -199,7 +199,7 @@ fn signing(provider: &CryptoProvider, options: &PrimitiveOptions<'_>) -> Result<
     Ok(Signing { signer, public: spki.subject_public_key.raw_bytes().to_vec(), scheme })
 }
 
-fn verification(provider: &CryptoProvider, options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+fn verification(provider: &CryptoProvider, options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
     let Signing { signer, public, scheme } = signing(provider, options)?;
     let message = data(MESSAGE);
     let signature = signer.sign(&message).map_err(refused("sign"))?;
@@ -256,7 +256,7 @@ macro_rules! aead_of {
 
             use super::{refused, unsupported};
             use crate::StackError;
-            use crate::primitive::{ADDITIONAL, Primitive, PrimitiveOptions, data};
+            use crate::primitive::{ADDITIONAL, PrimitiveOptions, ReadyPrimitive, data};
 
             /// Both work in place: a buffer is sealed again and again, but what was opened is no ciphertext any more.
             struct Aead {
@@ -267,7 +267,7 @@ macro_rules! aead_of {
                 buffers: Vec<Vec<u8>>,
             }
 
-            pub(super) fn aead(options: &PrimitiveOptions<'_>) -> Result<Box<dyn Primitive>, StackError> {
+            pub(super) fn aead(options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
                 let algorithm = match options.algorithm {
                     0x1301 => &AES_128_GCM,
                     0x1302 => &AES_256_GCM,
@@ -291,7 +291,7 @@ macro_rules! aead_of {
                 }
             }
 
-            impl Primitive for Aead {
+            impl ReadyPrimitive for Aead {
                 fn prepare(&mut self, count: usize) -> Result<(), StackError> {
                     let mut buffer = self.plain.clone();
                     if self.opens {
@@ -321,7 +321,7 @@ macro_rules! aead_of {
                     Ok(())
                 }
 
-                /// Of the first time after [`Primitive::prepare`].
+                /// Of the first time after [`ReadyPrimitive::prepare`].
                 fn output(&self) -> Result<Vec<u8>, StackError> {
                     let sealed = self.buffers.first().filter(|_| !self.opens);
                     Ok(sealed.map(|sealed| [&sealed[..], &self.tag].concat()).unwrap_or_default())

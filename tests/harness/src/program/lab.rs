@@ -2,7 +2,7 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, PemFiles, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity, KeyKind, PemFiles, ServerSpec};
 use reprise_servers::{Nginx, NginxConfig};
 use tempfile::TempDir;
 
@@ -62,7 +62,7 @@ impl Lab {
     }
 
     /// An embedded server with a P-256 key, for tests that need no witness of another make.
-    pub fn server(&self, resumption: Resumption) -> EmbeddedServer {
+    pub fn server(&self, resumption: EmbeddedResumption) -> EmbeddedServer {
         self.server_with(|config| config.resumption = resumption)
     }
 

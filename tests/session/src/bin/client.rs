@@ -9,13 +9,13 @@ use std::net::TcpStream;
 
 use openssl::ssl::{SslConnector, SslMethod};
 use reprise_session::RingHandle;
-use reprise_session::key_file::{Format, KeyFiles};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles};
 use reprise_session_openssl::ClientSessions;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [address, authority, folder, keys] = &arguments[..] else { return Err("ADDRESS AUTHORITY FOLDER KEYS".into()) };
-    let ring = RingHandle::new(KeyFiles::new(Format::Reprise, [keys]).read()?);
+    let ring = RingHandle::new(KeyFiles::new(KeyFileFormat::Reprise, [keys]).read()?);
     let sessions = ClientSessions::new(folder, authority.as_bytes(), ring)?;
     let mut builder = SslConnector::builder(SslMethod::tls_client())?;
     builder.set_ca_file(authority)?;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use reprise_board::{BoardStack, Key, Offers};
+use reprise_board::{BoardKey, BoardStack, Offers};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::outputs::OutputArgs;
@@ -21,8 +21,8 @@ pub(crate) struct BoardArgs {
     #[arg(long, value_delimiter = ',', value_parser = one_of(STACKS), default_values = STACKS.map(|(name, _)| name))]
     pub(crate) stacks: Vec<BoardStack>,
     /// Keys of the server's certificate
-    #[arg(long, value_delimiter = ',', value_parser = one_of(Key::ALL.map(|key| (key.name(), key))), default_values = Key::ALL.map(Key::name))]
-    pub(crate) keys: Vec<Key>,
+    #[arg(long, value_delimiter = ',', value_parser = one_of(BoardKey::ALL.map(|key| (key.name(), key))), default_values = BoardKey::ALL.map(BoardKey::name))]
+    pub(crate) keys: Vec<BoardKey>,
     /// Groups that clients offer, in their order: x25519, secp256r1, secp384r1
     ///
     /// By default the curve of the certificate's key, or secp256r1, so that all stacks compute the same.

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 
 use anyhow::{Context, bail};
-use reprise_board::{Cpu, Firmware, Image, Key, Optimization, ResponseMode, Setup, Stop, bridge};
+use reprise_board::{BoardKey, Cpu, Firmware, Image, Optimization, ResponseMode, Setup, Stop, bridge};
 
 use super::flags::BoardArgs;
 use crate::ending::Ending;
@@ -22,7 +22,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Ending> {
     let mut keys = arguments.keys.iter().copied();
     let first = keys.next();
-    let key = keys.find(|&key| key == Key::P256).or(first);
+    let key = keys.find(|&key| key == BoardKey::P256).or(first);
     let (Some(&stack), Some(key)) = (arguments.stacks.first(), key) else { bail!("--listen needs a stack and a key") };
     let image = Image::usual(Cpu::CortexM0, stack, Optimization::Size);
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;

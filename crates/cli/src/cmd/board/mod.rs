@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use reprise_board::document::{BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Requests, Supply, Witness};
-use reprise_board::published::Measured;
+use reprise_board::published::MeasuredFigures;
 use reprise_board::{
-    BoardError, BoardStack, Case, Cpu, Esp8266Case, Firmware, Image, Key, Offers, Optimization, Qemu, ResponseMode, Stop,
-    calibration, find_firmware, published, require, require_compiler, side_by_side,
+    BoardCase, BoardError, BoardKey, BoardStack, Cpu, Esp8266Case, Firmware, Image, Offers, Optimization, Qemu,
+    ResponseMode, Stop, calibration, find_firmware, published, require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
 use reprise_report::Document;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
 /// What is measured.
 struct Plan {
     images: Vec<Image>,
-    keys: Vec<Key>,
+    keys: Vec<BoardKey>,
     runs: u32,
     requests: u32,
     clock_hz: u64,
@@ -74,7 +74,7 @@ impl Plan {
         images.dedup();
         let mut keys = arguments.keys.clone();
         if arguments.quick {
-            keys.retain(|key| [Key::Rsa1024, Key::P256, Key::P384].contains(key));
+            keys.retain(|key| [BoardKey::Rsa1024, BoardKey::P256, BoardKey::P384].contains(key));
         }
         if keys.is_empty() {
             bail!("--quick skips rsa-2048, the only key in --keys: remove --quick");
@@ -94,18 +94,18 @@ impl Plan {
     }
 
     /// What clients of a server with this key offer.
-    fn offers(&self, key: Key) -> Offers {
+    fn offers(&self, key: BoardKey) -> Offers {
         let alike = Offers::alike(key);
         let (groups, suites) = (self.groups.clone(), self.suites.clone());
         Offers { groups: groups.unwrap_or(alike.groups), suites: suites.unwrap_or(alike.suites) }
     }
 
-    fn case(&self, image: Image, stack: u8, key: Key) -> Case {
-        Case { image, stack, key, offers: self.offers(key) }
+    fn case(&self, image: Image, stack: u8, key: BoardKey) -> BoardCase {
+        BoardCase { image, stack, key, offers: self.offers(key) }
     }
 
     /// Each library of each image, with each key.
-    fn handshakes(&self) -> Vec<Case> {
+    fn handshakes(&self) -> Vec<BoardCase> {
         let mut jobs = Vec::new();
         for &image in &self.images {
             let stacks = 0..image.stack.libraries().len() as u8;
@@ -115,22 +115,22 @@ impl Plan {
     }
 
     /// The reports' boards and clients, which chose for themselves.
-    fn reported(&self) -> Vec<Case> {
+    fn reported(&self) -> Vec<BoardCase> {
         let mut images: Vec<Image> = calibration::images().into_iter().chain(published::images()).collect();
         images.retain(|image| self.images.contains(image));
         images.sort_unstable();
         images.dedup();
         let keys = || calibration::KEYS.into_iter().filter(|key| self.keys.contains(key));
-        let of = |image| keys().map(move |key| Case { image, stack: 0, key, offers: Offers::common() });
+        let of = |image| keys().map(move |key| BoardCase { image, stack: 0, key, offers: Offers::common() });
         images.into_iter().flat_map(of).collect()
     }
 
-    fn witnesses(&self) -> Vec<Case> {
+    fn witnesses(&self) -> Vec<BoardCase> {
         let single = self.images.iter().filter(|image| image.stack != BoardStack::Both);
         single.flat_map(|&image| self.keys.iter().map(move |&key| self.case(image, 0, key))).collect()
     }
 
-    fn requests(&self) -> Vec<(Case, ResponseMode, u32)> {
+    fn requests(&self) -> Vec<(BoardCase, ResponseMode, u32)> {
         let mut counts = vec![1, self.requests];
         counts.dedup();
         let mut jobs = Vec::new();
@@ -184,7 +184,7 @@ impl Run<'_> {
         let requests = self.requests(of_requests)?;
         let cache = if has_bearssl { self.cache()? } else { None };
         let esp8266 = self.esp8266(of_esp8266)?;
-        let published = published::published(&Measured {
+        let published = published::published(&MeasuredFigures {
             handshakes: &reported,
             calibration: calibration.as_ref(),
             cache: cache.as_ref(),
@@ -208,7 +208,7 @@ impl Run<'_> {
         })
     }
 
-    fn handshakes(&self, jobs: Vec<Case>) -> Result<Vec<BoardHandshake>, BoardError> {
+    fn handshakes(&self, jobs: Vec<BoardCase>) -> Result<Vec<BoardHandshake>, BoardError> {
         let Plan { runs, clock_hz, supply, .. } = *self.plan;
         let rows = self.rows(jobs, name, |case| self.firmware.handshakes(case, runs, clock_hz))?;
         let mut rows: Vec<BoardHandshake> = rows.into_iter().flatten().collect();
@@ -218,8 +218,8 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    fn witnesses(&self, jobs: Vec<Case>, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
-        let in_qemu = |case: &Case| format!("{}, in QEMU", name(case));
+    fn witnesses(&self, jobs: Vec<BoardCase>, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        let in_qemu = |case: &BoardCase| format!("{}, in QEMU", name(case));
         let witnesses = self.rows(jobs, in_qemu, |case| {
             let image = case.image.to_string();
             let of_it: Vec<BoardHandshake> =
@@ -229,13 +229,13 @@ impl Run<'_> {
         Ok(witnesses.into_iter().flatten().collect())
     }
 
-    fn requests(&self, jobs: Vec<(Case, ResponseMode, u32)>) -> Result<Vec<Requests>, BoardError> {
-        let name = |(case, _, count): &(Case, ResponseMode, u32)| format!("{}, requests: {count}, in QEMU", name(case));
+    fn requests(&self, jobs: Vec<(BoardCase, ResponseMode, u32)>) -> Result<Vec<Requests>, BoardError> {
+        let name = |(case, _, count): &(BoardCase, ResponseMode, u32)| format!("{}, requests: {count}, in QEMU", name(case));
         self.rows(jobs, name, |(case, answer, count)| self.firmware.requests(case, *answer, *count))
     }
 
     fn cache(&self) -> Result<Option<CacheCost>, BoardError> {
-        let case = Case { image: bearssl(), stack: 0, key: Key::P256, offers: Offers::common() };
+        let case = BoardCase { image: bearssl(), stack: 0, key: BoardKey::P256, offers: Offers::common() };
         let cost = || self.firmware.cache_cost(&case);
         self.unless_stopped(|| self.progress.step("with and without session cache", cost))
     }
@@ -277,7 +277,7 @@ impl Run<'_> {
 }
 
 /// As the progress calls it.
-fn name(case: &Case) -> String {
+fn name(case: &BoardCase) -> String {
     format!("{}, {}", case.image, case.key.name())
 }
 

@@ -9,7 +9,7 @@ use reprise_connection::Target;
 use reprise_model::Version;
 use reprise_probe::Options;
 use reprise_probe::crossing::CrossingLimits;
-use reprise_probe::diagnose::Limits;
+use reprise_probe::diagnose::DiagnoseLimits;
 use reprise_probe::fleet::usual_connections;
 use reprise_probe::isolation::Holder;
 use reprise_report::Shown;
@@ -119,13 +119,13 @@ impl DiagnoseArgs {
     }
 
     /// How much may be asked of each target.
-    pub(super) fn limits(&self) -> Limits {
-        let usual = Limits::default();
+    pub(super) fn limits(&self) -> DiagnoseLimits {
+        let usual = DiagnoseLimits::default();
         // Who wants to see more of them at once, or in between, wants them to be made: under two mechanisms each.
         let more = self.fill.saturating_sub(usual.fill) + self.burst.saturating_sub(usual.burst);
         let connections = self.connections.unwrap_or(usual.connections + 2 * more);
         let (rate, time, fill, burst, patience) = (self.rate, self.max_time, self.fill, self.burst, self.patience);
-        Limits { connections, rate, time, fill, burst, patience }
+        DiagnoseLimits { connections, rate, time, fill, burst, patience }
     }
 
     /// Those that are named, and those of the file.

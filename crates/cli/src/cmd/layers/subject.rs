@@ -8,8 +8,8 @@ use reprise_compare::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_c
 use reprise_connection::Target;
 use reprise_connection::exchange::Request;
 use reprise_lab::{
-    Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Listener, Resumption, ServerSpec,
-    start_delayed_relay,
+    Authority, ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity, KeyKind, Listener,
+    ServerSpec, start_delayed_relay,
 };
 use reprise_probe::{Interrupt, addresses_of, first_that_answers, platform_roots};
 use tempfile::TempDir;
@@ -75,12 +75,12 @@ impl Subject {
         let client = arguments.client_key.map(|kind| authority.client_with_key("client.test", kind)).transpose()?;
         let server = EmbeddedServer::start(EmbeddedConfig {
             resumption: match arguments.kind {
-                ResumedBy::Id => Resumption::Id,
-                ResumedBy::Ticket => Resumption::Ticket,
+                ResumedBy::Id => EmbeddedResumption::Id,
+                ResumedBy::Ticket => EmbeddedResumption::Ticket,
             },
             client_auth: match client {
-                None => ClientAuth::None,
-                Some(_) => ClientAuth::Required(authority.certificate().clone()),
+                None => ClientAuthRequest::None,
+                Some(_) => ClientAuthRequest::Required(authority.certificate().clone()),
             },
             keeps_transport: true,
             // A row waits while the others have their turn.

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{Arrival, LoadEnd, Options, PlanTarget, StepTarget, TlsOptions, WeightedName};
+use reprise_load::{Arrival, LoadEnd, LoadOptions, PlanTarget, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -59,7 +59,7 @@ impl LoadArgs {
     }
 
     /// The generator's options. Reads every file that is named.
-    pub(super) fn options(&self, address: SocketAddr) -> anyhow::Result<Options> {
+    pub(super) fn options(&self, address: SocketAddr) -> anyhow::Result<LoadOptions> {
         let most = self.connections as usize;
         let staged: Duration = self.stage.iter().map(|stage| stage.duration).sum();
         let due: f64 = self.stage.iter().map(|stage| stage.rate * stage.duration.as_secs_f64()).sum();
@@ -72,7 +72,7 @@ impl LoadArgs {
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
-        Ok(Options {
+        Ok(LoadOptions {
             tls: Arc::new(self.tls_options()?),
             arrival,
             stages: self.stage.clone(),
@@ -90,7 +90,7 @@ impl LoadArgs {
             server_pid: self.server_pid,
             application: self.application()?,
             route: self.route(address),
-            ..Options::new(address, Vec::new())
+            ..LoadOptions::new(address, Vec::new())
         })
     }
 

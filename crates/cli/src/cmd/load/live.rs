@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write};
 
-use reprise_load::{LatencyCounts, LoadEnd, Observer, Options, process_tree_cpu};
+use reprise_load::{LatencyCounts, LoadEnd, LoadObserver, LoadOptions, process_tree_cpu};
 use reprise_model::Nanos;
 
 use crate::progress::is_quiet;
@@ -43,7 +43,7 @@ const SECOND: u64 = 1_000_000_000;
 const LONGEST_TARGET: usize = 16;
 
 impl Live {
-    pub(crate) fn new(target: &str, options: &Options) -> Self {
+    pub(crate) fn new(target: &str, options: &LoadOptions) -> Self {
         let warmup = Nanos::from(options.warmup);
         let shown = match target.char_indices().nth(LONGEST_TARGET) {
             Some(_) => target.chars().take(LONGEST_TARGET - 1).chain(['…']).collect(),
@@ -82,7 +82,7 @@ impl Live {
     }
 }
 
-impl Observer for Live {
+impl LoadObserver for Live {
     fn latencies(&self, so_far: &LatencyCounts) {
         self.latencies.replace(so_far.clone());
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use reprise_model::document::{LabDocument, MeasureDocument};
-use reprise_results::{Earlier, Scope};
+use reprise_results::{EarlierResult, Scope};
 
 use crate::saved_result::Saved;
 
@@ -43,7 +43,7 @@ impl Baseline {
     /// Which changes a measurement with so many connections of each kind would miss, in words.
     pub(super) fn foresight(&self, count: u32) -> Option<String> {
         let labels: BTreeSet<&str> = self.results.iter().map(|it| it.label.as_str()).collect();
-        let of_servers: Vec<Vec<Earlier<'_>>> = match self.of_lab {
+        let of_servers: Vec<Vec<EarlierResult<'_>>> = match self.of_lab {
             true => labels.into_iter().map(|label| self.earlier(label).collect()).collect(),
             false => vec![self.earlier("").collect()],
         };
@@ -52,17 +52,17 @@ impl Baseline {
 
     /// Notes in `document` what is other than in the earlier results of its label. The intervals follow from `seed`.
     pub(super) fn compare(&self, document: &mut MeasureDocument, seed: u64) {
-        let earlier: Vec<Earlier<'_>> = self.earlier(&document.label).collect();
+        let earlier: Vec<EarlierResult<'_>> = self.earlier(&document.label).collect();
         let comparison = reprise_results::compare(document, &earlier, &self.scope, seed)
             .unwrap_or_else(|| reprise_results::no_such_result(document, &self.files.join(", ")));
         document.baseline = Some(Box::new(comparison));
     }
 
     /// The earlier results with this label; of a target all, whose name may have changed.
-    fn earlier(&self, label: &str) -> impl Iterator<Item = Earlier<'_>> {
+    fn earlier(&self, label: &str) -> impl Iterator<Item = EarlierResult<'_>> {
         let all = self.results.iter().zip(&self.of_file);
         let with_label = all.filter(move |(result, _)| !self.of_lab || result.label == label);
-        with_label.filter_map(|(result, file)| Some(Earlier { result, file: self.files.get(*file)? }))
+        with_label.filter_map(|(result, file)| Some(EarlierResult { result, file: self.files.get(*file)? }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec, Versions};
 use reprise_model::document::Calibration;
 use reprise_probe::{Interrupt, Observer, Reference};
 
@@ -33,7 +33,7 @@ fn start(interrupt: &Interrupt) -> Option<(Reference, EmbeddedServer)> {
     let identity = authority.server(&ServerSpec::new(KeyKind::P256)).ok()?;
     let config = EmbeddedConfig {
         versions: Versions::Tls13,
-        resumption: Resumption::Ticket,
+        resumption: EmbeddedResumption::Ticket,
         tickets: 1,
         ..EmbeddedConfig::new(identity)
     };

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use reprise_connection::Target;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity, KeyKind, ServerSpec};
 use reprise_model::Failure;
 use reprise_model::document::{LabDocument, Provenance};
 use reprise_probe::{Interrupt, measure_in_turns};
@@ -12,8 +12,8 @@ use super::{MeasureArgs, was_interrupted};
 use crate::progress::Progress;
 
 const KEYS: [KeyKind; 2] = [KeyKind::Rsa2048, KeyKind::P256];
-const CONFIGURATIONS: [(&str, Resumption); 3] =
-    [("off", Resumption::Off), ("id", Resumption::Id), ("ticket", Resumption::Ticket)];
+const CONFIGURATIONS: [(&str, EmbeddedResumption); 3] =
+    [("off", EmbeddedResumption::Off), ("id", EmbeddedResumption::Id), ("ticket", EmbeddedResumption::Ticket)];
 
 /// Of the order in which the servers take their turns.
 const SEED: u64 = 0x6c61_6221;
@@ -52,7 +52,7 @@ pub(super) fn measure(
     Ok((LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, conditions: Vec::new(), provenance }, failure))
 }
 
-fn start(identity: Identity, resumption: Resumption) -> anyhow::Result<EmbeddedServer> {
+fn start(identity: Identity, resumption: EmbeddedResumption) -> anyhow::Result<EmbeddedServer> {
     EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) })
         .context("cannot start an embedded server")
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use anyhow::ensure;
 use reprise_session::KeyRing;
-use reprise_session::key_file::{Format, files};
+use reprise_session::key_file::{KeyFileFormat, files};
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
 /// Tells the HAProxy that listens at `socket` (`stats socket … level admin`) each key that it does not know, in the order of time: the last one
 /// becomes its next, and the one before encrypts.
 pub(super) fn update(socket: &Path, ring: &KeyRing, now: UnixTime) -> anyhow::Result<()> {
-    let content = files(Format::Haproxy, ring, now)?;
+    let content = files(KeyFileFormat::Haproxy, ring, now)?;
     let content = content.first().map_or(&[][..], |(_, content)| content);
     let keys: Vec<&str> = std::str::from_utf8(content)?.lines().collect();
     let shown = ask(socket, "show tls-keys *")?;

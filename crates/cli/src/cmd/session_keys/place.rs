@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use anyhow::bail;
 use reprise_session::KeyRing;
-use reprise_session::key_file::{Format, KeyFiles};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles};
 
 /// A place of keys, as it is written on the command line.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    pub(super) format: Format,
+    pub(super) format: KeyFileFormat,
     pub(super) medium: Medium,
 }
 
@@ -25,12 +25,12 @@ pub(super) enum Medium {
     Socket(PathBuf),
 }
 
-const FORMATS: [(&str, Format); 5] = [
-    ("own", Format::Reprise),
-    ("nginx", Format::Nginx),
-    ("haproxy", Format::Haproxy),
-    ("apache", Format::Apache),
-    ("envoy", Format::Envoy),
+const FORMATS: [(&str, KeyFileFormat); 5] = [
+    ("own", KeyFileFormat::Reprise),
+    ("nginx", KeyFileFormat::Nginx),
+    ("haproxy", KeyFileFormat::Haproxy),
+    ("apache", KeyFileFormat::Apache),
+    ("envoy", KeyFileFormat::Envoy),
 ];
 
 const SOCKET: &str = "haproxy-socket";
@@ -46,7 +46,7 @@ impl FromStr for Place {
         };
         let (name, path) = text.split_once(':').ok_or_else(complain)?;
         if name == SOCKET && !path.is_empty() {
-            return Ok(Self { format: Format::Haproxy, medium: Medium::Socket(path.into()) });
+            return Ok(Self { format: KeyFileFormat::Haproxy, medium: Medium::Socket(path.into()) });
         }
         let plain = name.strip_prefix("secret-");
         let (_, format) = FORMATS.into_iter().find(|(known, _)| *known == plain.unwrap_or(name)).ok_or_else(complain)?;
@@ -66,7 +66,7 @@ impl Place {
 
     /// Whether the next key has no room there, so that nothing can rotate it.
     pub(super) fn holds_one_key(&self) -> bool {
-        self.format == Format::Apache
+        self.format == KeyFileFormat::Apache
     }
 
     pub(super) fn file(&self) -> anyhow::Result<&Path> {

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reprise_session::KeyRing;
-use reprise_session::key_file::{Format, KeyFiles, files};
+use reprise_session::key_file::{KeyFileFormat, KeyFiles, files};
 use rustls_pki_types::UnixTime;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -16,13 +16,13 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// A Secret as it was read: its metadata stay, and with them the version that `kubectl replace` compares.
 pub(super) struct Secret {
-    format: Format,
+    format: KeyFileFormat,
     manifest: Value,
 }
 
 /// The manifest of a new Secret.
 pub(super) fn new(
-    format: Format,
+    format: KeyFileFormat,
     ring: &KeyRing,
     now: UnixTime,
     name: &str,
@@ -35,7 +35,7 @@ pub(super) fn new(
 }
 
 /// Reads a Secret from standard input.
-pub(super) fn read(format: Format) -> anyhow::Result<Secret> {
+pub(super) fn read(format: KeyFileFormat) -> anyhow::Result<Secret> {
     let mut text = Zeroizing::new(String::new());
     stdin().take(MOST_BYTES).read_to_string(&mut text).context("cannot read the Secret from standard input")?;
     let manifest: Value =

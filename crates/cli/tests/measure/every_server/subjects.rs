@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity};
 use reprise_servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
     Nginx, NginxConfig, NodeConfig, NodeJs, RealServer, SServer, SServerConfig, SessionCache, missing,
@@ -127,7 +127,7 @@ pub(super) fn all() -> Vec<Subject> {
             GnutlsServ::start(GnutlsServConfig { psk: psk(), priority, ..GnutlsServConfig::new(identity.clone()) })
         }),
         rustls().told(Beyond::Early, |identity| {
-            let config = EmbeddedConfig { resumption: Resumption::Id, ..EmbeddedConfig::new(identity.clone()) };
+            let config = EmbeddedConfig { resumption: EmbeddedResumption::Id, ..EmbeddedConfig::new(identity.clone()) };
             Ok(EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })?)
         }),
         go(),
@@ -166,7 +166,11 @@ fn subject<Server: RealServer + 'static>(
 
 /// The embedded server has one or the other.
 fn rustls() -> Subject {
-    let ways = [(false, false, Resumption::Off), (true, false, Resumption::Id), (false, true, Resumption::Ticket)];
+    let ways = [
+        (false, false, EmbeddedResumption::Off),
+        (true, false, EmbeddedResumption::Id),
+        (false, true, EmbeddedResumption::Ticket),
+    ];
     let settings = ways.map(|(cache, tickets, resumption)| {
         let start: Start = Box::new(move |identity| {
             let config = EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity.clone()) };

@@ -3,7 +3,7 @@
 use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
 use reprise_probe::diagnose::{Step, Variation};
 
-use reprise_judge::Cause as Concluded;
+use reprise_judge::JudgedCause as Concluded;
 
 use super::super::*;
 use super::{Expected, assert_tells};

@@ -1,6 +1,6 @@
 //! What the rules make of a measurement.
 
-use reprise_model::document::TicketRequest;
+use reprise_model::document::TicketRequestRecord;
 use reprise_model::{
     ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode, Ticket,
     Verification,
@@ -10,7 +10,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use super::super::*;
 use super::{Expected, assert_tells, told};
 use crate::example::{Example, ticket};
-use crate::series::Case;
+use crate::series::MeasuredCase;
 
 fn full(tls: &str) -> Example {
     Example::new().run(tls, Kind::Full, 900)
@@ -287,7 +287,7 @@ fn over_a_long_way_the_round_trips_are_counted() {
     let mut wide = example.case().figures.clone();
     wide.runs[0].phases.get_mut(&Phase::Connect).unwrap().ci95_ns = Some([20_000_000, 80_000_000]);
     let rule = latency_rules::CAUSE.measured.unwrap().find;
-    assert_eq!(rule.findings(&Case { figures: &wide, ..example.case() }), [], "the interval leaves it open");
+    assert_eq!(rule.findings(&MeasuredCase { figures: &wide, ..example.case() }), [], "the interval leaves it open");
 }
 
 #[test]
@@ -317,9 +317,9 @@ fn a_client_that_runs_out_of_tickets_is_told_what_that_costs() {
     ]);
     let example = again();
     let mut figures = again().document();
-    figures.ticket_request = Some(TicketRequest { new_session: 2, resumption: 0 });
+    figures.ticket_request = Some(TicketRequestRecord { new_session: 2, resumption: 0 });
     let rule = no_ticket_on_resumption::CAUSE.measured.unwrap().find;
-    assert_eq!(rule.findings(&Case { figures: &figures, ..example.case() }), [], "the client asked for none");
+    assert_eq!(rule.findings(&MeasuredCase { figures: &figures, ..example.case() }), [], "the client asked for none");
 }
 
 #[test]

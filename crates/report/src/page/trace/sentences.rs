@@ -3,7 +3,7 @@
 
 use reprise_model::Direction::Sent;
 use reprise_model::Version::{Tls12, Tls13};
-use reprise_model::document::{TicketRequest, Trace, TraceDocument, TracedConnection};
+use reprise_model::document::{TicketRequestRecord, Trace, TraceDocument, TracedConnection};
 use reprise_model::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
 
 use super::ladder::Step;
@@ -161,7 +161,7 @@ pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
 
 /// What came of asking for a number of tickets (RFC 9149).
 fn about_tickets(document: &TraceDocument, trace: &Trace) -> Option<String> {
-    let TicketRequest { new_session, resumption } = document.ticket_request?;
+    let TicketRequestRecord { new_session, resumption } = document.ticket_request?;
     if trace.asked.tls != Version::Tls13 {
         return None;
     }
