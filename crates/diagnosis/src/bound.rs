@@ -3,8 +3,8 @@
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
-use crate::figures::{connections, percent, span};
-use crate::savings::{interval_ns, median_ns, versions};
+use crate::figures::{percent, span};
+use crate::savings::{interval_ns, median_ns, too_few, versions};
 
 /// From this share of the time until application data may be sent, its round trips are what counts.
 const MOSTLY: f64 = 0.8;
@@ -44,7 +44,7 @@ pub fn bound(document: &MeasureDocument) -> Option<String> {
         Version::Tls13 => document.run(version, Kind::Early).is_none().then_some("early data"),
     };
     let fewer_turns = fewer_turns.map_or_else(String::new, |means| format!(", {means} a round trip"));
-    let few = if is_sure { String::new() } else { format!(" (of {}, too few to be sure)", connections(run.n)) };
+    let few = if is_sure { String::new() } else { too_few(run) };
     let (turns, round_trip, share) = (round_trips(turns), span(round_trip_ns), percent(network));
     Some(format!(
         "Bound by {by}: {turns} of {round_trip} are {share} of a full {version} connection's start; {saver} saves {saved}{fewer_turns}{few}."

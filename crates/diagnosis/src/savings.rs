@@ -3,6 +3,8 @@
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Nanos, Phase, Version};
 
+use crate::figures::connections;
+
 /// The versions that were measured, oldest first.
 pub fn versions(document: &MeasureDocument) -> Vec<Version> {
     [Version::Tls12, Version::Tls13].into_iter().filter(|version| runs(document, *version).next().is_some()).collect()
@@ -31,6 +33,11 @@ pub fn median_ns(run: &Run, phase: Phase) -> Option<u64> {
 /// The interval of that median; `None` under six samples.
 pub fn interval_ns(run: &Run, phase: Phase) -> Option<[u64; 2]> {
     run.phases.get(&phase)?.ci95_ns
+}
+
+/// Behind a figure of a run that has no interval: " (of 3 connections, too few to be sure)".
+pub(crate) fn too_few(run: &Run) -> String {
+    format!(" (of {}, too few to be sure)", connections(run.n))
 }
 
 /// What a resumption saves against a full handshake of the same version, in one phase.

@@ -6,7 +6,7 @@ use reprise_model::{Kind, Phase, Version};
 
 use super::examined::Examined;
 use crate::figures::{means, percent, span};
-use crate::savings::{Saving, best_resumption, median_ns};
+use crate::savings::{Saving, best_resumption, interval_ns, median_ns, too_few};
 
 /// A sentence for each version; none where no request was sent, or nothing was measured.
 pub(super) fn sentences(figures: &MeasureDocument, examined: &Examined<'_>) -> Vec<String> {
@@ -28,9 +28,10 @@ fn sentence(figures: &MeasureDocument, version: Version, is_kept_alive: bool) ->
     }
     let share = percent(tls as f64 / total as f64);
     let new = format!(
-        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share})",
+        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share}){}",
         span(total),
-        span(tls)
+        span(tls),
+        if interval_ns(full, Phase::Total).is_some() { String::new() } else { too_few(full) }
     );
     let resumed = best_resumption(figures, version).map(|(run, saving)| resuming(run, saving, total));
     let kept = is_kept_alive.then(|| {
