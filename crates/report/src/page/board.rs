@@ -15,14 +15,41 @@ use crate::table::{Rows, Table};
 
 /// All that is shown of the boards.
 pub(crate) fn board(document: &BoardDocument) -> Page {
-    let mut blocks: Vec<Block> = chart(document).map(Block::Chart).into_iter().collect();
-    blocks.extend(parts(document));
+    let answer: Vec<Block> = answer(document).map(Block::Paragraph).collect();
+    let mut blocks: Vec<Block> = (!answer.is_empty()).then_some(Block::Summary(answer)).into_iter().collect();
+    blocks.extend(chart(document).map(Block::Chart));
+    blocks.extend(handshakes(document));
+    blocks.extend(parts(document).into_iter().filter_map(Block::secondary));
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: this was measured until then"));
     }
     blocks.extend(document.left_out.iter().map(|why| Block::Aside(format!("Left out: {why}"))));
     blocks.push(source(&document.provenance));
     Page::new("board", "TLS on microcontrollers", blocks)
+}
+
+/// The cheapest handshake, what resuming saves, the memory of a connection, and how much of what was published holds.
+fn answer(document: &BoardDocument) -> impl Iterator<Item = String> {
+    let pairs = document.handshakes.iter().filter(|row| row.kind == Kind::Full);
+    let pairs: Vec<_> = pairs.filter_map(|full| Some((full, resumption(document, full)?))).collect();
+    let cheapest = pairs.iter().min_by_key(|(full, _)| full.handshake.instructions).map(|(full, resumed)| {
+        let cost = |row: &BoardHandshake| {
+            let time = row.modelled_ns.map(|ns| format!(" ({} ms)", milliseconds(ns).text()));
+            format!("{} million instructions{}", millions(row.handshake.instructions).text(), time.unwrap_or_default())
+        };
+        let (image, key) = (image_and_library(document, full), full.key.name());
+        format!("The cheapest full handshake is that of {image} with {key}: {}; resumed {}.", cost(full), cost(resumed))
+    });
+    let ratios = pairs.iter().map(|(full, resumed)| full.handshake.instructions / resumed.handshake.instructions.max(1));
+    let saved = ratios.clone().min().zip(ratios.max()).map(|(least, most)| {
+        format!("A resumption takes a server from {least} to {most} times fewer instructions than a full handshake with the same key.")
+    });
+    let judged: Vec<bool> = document.published.iter().filter(|it| !it.fitted).map(|it| it.within).collect();
+    let published = (!judged.is_empty()).then(|| {
+        let within = judged.iter().filter(|within| **within).count();
+        format!("{within} of {} published figures are within a quarter of what is here.", judged.len())
+    });
+    [cheapest, saved, published].into_iter().flatten()
 }
 
 /// A heading, a table and sentences below it.
@@ -53,14 +80,15 @@ fn chart(document: &BoardDocument) -> Option<Chart> {
     bars.into_chart("Instructions of a handshake on the server")
 }
 
-fn parts(document: &BoardDocument) -> Vec<Block> {
-    let mut parts = [handshakes(document), memory(document), sizes(document)].concat();
+/// What can wait: each with its heading.
+fn parts(document: &BoardDocument) -> Vec<Vec<Block>> {
+    let mut parts = vec![memory(document), sizes(document)];
     if !document.requests.is_empty() {
-        parts.extend(requests(document));
+        parts.push(requests(document));
     }
-    parts.extend(document.cache.iter().flat_map(cache));
-    parts.extend(document.calibration.iter().flat_map(|it| calibration(it, document)));
-    parts.extend(document.esp8266.iter().flat_map(esp8266));
+    parts.extend(document.cache.iter().map(cache));
+    parts.extend(document.calibration.iter().map(|it| calibration(it, document)));
+    parts.extend(document.esp8266.iter().map(esp8266));
     if !document.published.is_empty() {
         parts.extend(published::published(&document.published));
     }
@@ -94,6 +122,7 @@ fn table_of_handshakes(document: &BoardDocument) -> Table {
         .words("suite · group", |(full, _)| {
             format!("{} · {}", cipher_of(&full.cipher), full.group.as_deref().unwrap_or("–"))
         })
+        .dispensable(0)
         .figures("full M instr", "", |(full, _)| millions(full.handshake.instructions))
         .figures("ms", "", |(full, _)| full.modelled_ns.map(milliseconds))
         .figures("resumed M instr", "", |(_, resumed)| resumed.map(|it| millions(it.handshake.instructions)))

@@ -5,8 +5,7 @@ use reprise_board::document::PublishedFigure;
 use super::{Block, Figure, Rows, part};
 
 /// A table of the requests' sums, one of all figures, and why some of them differ.
-pub(super) fn published(figures: &[PublishedFigure]) -> Vec<Block> {
-    let mut blocks = sums(figures);
+pub(super) fn published(figures: &[PublishedFigure]) -> Vec<Vec<Block>> {
     let table = Rows::of(figures)
         .words("figure", name)
         .figures("published", "", |it| Figure::plain(amount(it, it.published)))
@@ -24,8 +23,8 @@ pub(super) fn published(figures: &[PublishedFigure]) -> Vec<Block> {
     let within = "Within: by a quarter of what was published at most. Fitted: the model takes it for granted.".to_owned();
     let reasons = reasons.into_iter().map(|(why, names)| format!("{}: {why}", names.join("; ")));
     let notes = std::iter::once(within).chain(reasons).collect();
-    blocks.extend(part("Every published figure, and what it is here", table.table(), notes));
-    blocks
+    let all = part("Every published figure, and what it is here", table.table(), notes);
+    [sums(figures), all].into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 /// What a request to the ESP8266 is made of.
@@ -96,9 +95,12 @@ fn amount(figure: &PublishedFigure, value: f64) -> String {
 }
 
 fn verdict(figure: &PublishedFigure) -> String {
-    let percent = figure.error * 100.0;
+    // No zero has a sign.
+    let percent = (figure.error * 100.0).round() + 0.0;
     match (figure.fitted, figure.within) {
         (true, _) => "fitted".to_owned(),
+        // The report says no more than a bound.
+        (_, true) if figure.id == "rp2040-rest" => "within".to_owned(),
         (_, true) => format!("within, {percent:+.0} %"),
         _ => format!("differs, {percent:+.0} %"),
     }
@@ -157,7 +159,7 @@ mod tests {
             [figure("rp2040-newer", 2.0, 1.4), figure("rp2040-newer", 2.0, 2.6), figure("rp2040-faster", 1.5, 1.4)];
         let blocks = published(&figures);
         let notes: Vec<&String> =
-            blocks.iter().filter_map(|it| if let Block::Aside(note) = it { Some(note) } else { None }).collect();
+            blocks.iter().flatten().filter_map(|it| if let Block::Aside(note) = it { Some(note) } else { None }).collect();
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(notes[1].contains("the report says twice"), "{notes:?}");
         assert_eq!(verdict(&figures[0]), "differs, -30 %");
