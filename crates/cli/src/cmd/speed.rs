@@ -28,21 +28,24 @@ pub(super) struct SpeedArgs {
     /// Operations; all of them by default
     #[arg(value_parser = one_of(Operation::ALL.map(|it| (it.name(), it))))]
     operations: Vec<Operation>,
-    /// Algorithms, as the tables name them: p-256, x25519, aes-128-gcm, sha-256; all of them by default
+    /// Algorithms, as tables name them: p-256, aes-128-gcm
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Narrow")]
     algorithms: Vec<String>,
-    /// Use these stacks, by the names that 'reprise stacks' lists; all of them by default
+    /// Use these stacks, by their names in 'reprise stacks'
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     stacks: Vec<String>,
     /// Do not measure without the CPU's instructions
     #[arg(long, help_heading = "Narrow")]
     no_software: bool,
-    /// Do not measure handshakes, and show no floor; so also where operations or algorithms are named
+    /// Do not measure handshakes, and show no floor
+    ///
+    /// So also where operations or algorithms are named.
     #[arg(long, help_heading = "Narrow")]
     no_floor: bool,
-    /// Transport of the handshakes that are predicted: memory, by CPU time; loopback, also over TCP between two processes, each on its own
-    /// core if there are two, by wall-clock time
-    #[arg(long, value_parser = one_of(transports()), default_value = "memory", help_heading = "Measure")]
+    /// Predict handshakes over memory, or loopback too
+    ///
+    /// By CPU time in memory; over loopback also between two processes, each on its own core if there are two, by wall-clock time.
+    #[arg(long, value_parser = one_of(transports()), default_value = "memory", hide_possible_values = true, help_heading = "Measure")]
     over: CompareOver,
     /// Samples per operation
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "quick", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measure")]
@@ -64,11 +67,10 @@ pub(super) struct SpeedArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  reprise speed                                    everything, and the floor
-  reprise speed sign verify --algorithms p-256     ECDSA alone
-  reprise speed seal --stacks openssl,rustls-ring  AEADs of two libraries
-  reprise speed --over loopback                    and handshakes predicted on a clock
-  reprise speed --quick --json speed.json          an overview, and its figures";
+  reprise speed                                  everything, and the floor
+  reprise speed sign verify --algorithms p-256   ECDSA alone
+  reprise speed --over loopback                  and handshakes predicted on a clock
+  reprise speed --quick --json speed.json        an overview, and its figures";
 
 /// CPU time of one sample.
 const SAMPLE: Duration = Duration::from_millis(2);
