@@ -8,18 +8,18 @@
 //! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`NextConnection`] and told the answer.
 //!
 //! ```
-//! use reprise_judge::{Answer, Budget, Cause, Examination, Outcome};
+//! use reprise_judge::{ConnectionAnswer, Budget, JudgedCause, ServerExamination, ConnectionOutcome};
 //! use reprise_model::document::Confidence;
 //!
 //! // A server that gives sessions and accepts none.
-//! let mut examination = Examination::new(Budget { connections: 60, seconds: 40.0 });
+//! let mut examination = ServerExamination::new(Budget { connections: 60, seconds: 40.0 });
 //! let mut now = 0.0;
 //! while let Some(request) = examination.next_request() {
 //!     now += request.after.unwrap_or(0.03);
-//!     examination.answer(request, Answer { outcome: Outcome::Full, key: Some("a"), now, sessions: 1 });
+//!     examination.answer(request, ConnectionAnswer { outcome: ConnectionOutcome::Full, key: Some("a"), now, sessions: 1 });
 //! }
 //! let conclusions = examination.conclusions();
-//! assert_eq!((conclusions[0].cause, conclusions[0].confidence), (Cause::NeverAccepted, Confidence::Certain));
+//! assert_eq!((conclusions[0].cause, conclusions[0].confidence), (JudgedCause::NeverAccepted, Confidence::Certain));
 //! ```
 //!
 //! `docs/decisions/0052-judge.md` says what is modelled, what is not, and what was measured.

@@ -11,13 +11,13 @@
 //! which tests hold what the client claims.
 //!
 //! ```
-//! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+//! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, EmbeddedResumption, ServerSpec};
 //!
 //! # fn main() -> Result<(), reprise_lab::LabError> {
 //! let authority = Authority::new()?;
 //! let identity = authority.server(&ServerSpec::new(KeyKind::P256))?;
 //! let server = EmbeddedServer::start(EmbeddedConfig {
-//!     resumption: Resumption::Ticket,
+//!     resumption: EmbeddedResumption::Ticket,
 //!     ..EmbeddedConfig::new(identity)
 //! })?;
 //! assert!(server.address().ip().is_loopback());

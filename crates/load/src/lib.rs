@@ -8,18 +8,18 @@
 //!
 //! ```
 //! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-//! use reprise_load::{Arrival, LoadEnd, Options, Silent, run};
+//! use reprise_load::{Arrival, LoadEnd, LoadOptions, NoLoadObserver, run};
 //! use reprise_model::Kind;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let identity = Authority::new()?.server(&ServerSpec::new(KeyKind::P256))?;
 //! let server = EmbeddedServer::start(EmbeddedConfig::new(identity))?;
-//! let options = Options {
+//! let options = LoadOptions {
 //!     arrival: Arrival::Closed { connections: 1 },
 //!     end: LoadEnd::Count(10),
-//!     ..Options::new(server.address(), *b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+//!     ..LoadOptions::new(server.address(), *b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 //! };
-//! let outcome = run(&options, &|| false, &Silent)?;
+//! let outcome = run(&options, &|| false, &NoLoadObserver)?;
 //! assert_eq!(outcome.completed(Kind::Full), 10);
 //! # Ok(())
 //! # }

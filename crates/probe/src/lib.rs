@@ -11,13 +11,13 @@
 //! ```
 //! use reprise_connection::Target;
 //! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-//! use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+//! use reprise_probe::{CertificateTrust, Interrupt, Options, NoObserver, measure};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let identity = Authority::new()?.server(&ServerSpec::new(KeyKind::P256))?;
 //! let server = EmbeddedServer::start(EmbeddedConfig::new(identity))?;
-//! let options = Options { count: 2, certificates: Certificates::Insecure, ..Options::default() };
-//! let measurement = measure(&Target::at(server.address()), &options, &Silent, &Interrupt::default());
+//! let options = Options { count: 2, certificates: CertificateTrust::Insecure, ..Options::default() };
+//! let measurement = measure(&Target::at(server.address()), &options, &NoObserver, &Interrupt::default());
 //! for series in &measurement.series {
 //!     assert_eq!(series.observations.len(), 2, "{:?}", series.asked);
 //! }

@@ -5,13 +5,13 @@
 //! other, bytes in and bytes out. Loading a plugin runs its code: whoever does not trust it loads it in a process of its own.
 //!
 //! ```
-//! use reprise_stack::{Options, Plan, SessionMode, Sessions, Side, built_in};
+//! use reprise_stack::{ContextOptions, SessionPlan, SessionMode, StackSessions, Side, built_in};
 //! use reprise_model::{KeyPairs, Nanos, PskMode, Version};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = reprise_lab::Authority::new()?.pem();
 //! for (name, stack) in built_in() {
-//!     let client = stack.context(&Options {
+//!     let client = stack.context(&ContextOptions {
 //!         side: Side::Client,
 //!         version: Version::Tls13,
 //!         sessions: SessionMode::Ticket,
@@ -31,7 +31,7 @@
 //!         date: rustls_pki_types::UnixTime::now(),
 //!     })?;
 //!     let mut hello = Vec::new();
-//!     client.endpoint().begin(&mut Sessions::new(), Plan::default(), Nanos(0), &mut hello).unwrap();
+//!     client.endpoint().begin(&mut StackSessions::new(), SessionPlan::default(), Nanos(0), &mut hello).unwrap();
 //!     assert_eq!(hello[0], 22, "{name} begins with a handshake record");
 //! }
 //! # Ok(())

@@ -35,11 +35,11 @@ pub enum Step {
     Early(Variation),
     /// Sends the early data of the connection before again, with the same ticket.
     Replay,
-    /// Full handshakes of others, as many as `Limits::fill` says.
+    /// Full handshakes of others, as many as `DiagnoseLimits::fill` says.
     Interpose,
-    /// No connection for as long as `Limits::patience` says.
+    /// No connection for as long as `DiagnoseLimits::patience` says.
     Wait,
-    /// As many at once as `Limits::burst` says, each with a session of its own as long as there are any.
+    /// As many at once as `DiagnoseLimits::burst` says, each with a session of its own as long as there are any.
     Burst,
 }
 
