@@ -132,7 +132,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn keys_of_certificates_are_read_anew_and_that_of_the_root_is_not() {
+    fn keys_of_certificates_are_read_anew_but_the_roots_is_not() {
         let mut rows = vec![row(Operation::Verify, "p-256", 50.0)];
         assert_eq!(took(&rows, Operation::Verify, "p-256", 2), Some(100.0));
         rows.push(row(Operation::VerifyNewKey, "p-256", 150.0));

@@ -131,20 +131,7 @@ fn named(terms: &[Term]) -> String {
 mod tests {
     use super::*;
     use crate::speed::catalogue::Primitive;
-    use reprise_model::document::SpeedCost;
-
-    fn row(operation: Operation, algorithm: &str, median_ns: f64) -> SpeedRow {
-        SpeedRow {
-            stack: "it".to_owned(),
-            operation,
-            algorithm: algorithm.to_owned(),
-            bytes: None,
-            instructions: true,
-            n: 20,
-            batch: 1,
-            once: SpeedCost { median_ns, ci95_ns: None, min_ns: median_ns },
-        }
-    }
+    use crate::speed::costs::tests::row;
 
     #[test]
     fn every_term_is_an_operation_of_the_catalogue() {

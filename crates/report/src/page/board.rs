@@ -28,7 +28,7 @@ pub(crate) fn board(document: &BoardDocument) -> Page {
     Page::new("board", "TLS on microcontrollers", blocks)
 }
 
-/// The cheapest handshake, what resuming saves, the memory of a connection, and how much of what was published holds.
+/// The cheapest handshake, what resuming saves, and how much of what was published holds.
 fn answer(document: &BoardDocument) -> impl Iterator<Item = String> {
     let pairs = document.handshakes.iter().filter(|row| row.kind == Kind::Full);
     let pairs: Vec<_> = pairs.filter_map(|full| Some((full, resumption(document, full)?))).collect();
@@ -47,7 +47,7 @@ fn answer(document: &BoardDocument) -> impl Iterator<Item = String> {
     let judged: Vec<bool> = document.published.iter().filter(|it| !it.fitted).map(|it| it.within).collect();
     let published = (!judged.is_empty()).then(|| {
         let within = judged.iter().filter(|within| **within).count();
-        format!("{within} of {} published figures are within a quarter of what is here.", judged.len())
+        format!("{within} of {} published figures come out here within a quarter.", judged.len())
     });
     [cheapest, saved, published].into_iter().flatten()
 }
