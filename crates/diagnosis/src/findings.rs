@@ -6,15 +6,14 @@ use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use crate::causes::{self, Cause, ResponsibleSide, cause, rules};
 use crate::judged;
 use crate::series::MeasuredCase;
-use crate::verdict::worst_first;
+use crate::settled::settled;
 
-/// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
+/// Every finding that these observations support, the worst first, and of those what helps most. Counts come from the observations, intervals and ratios
 /// from the figures.
 pub fn findings(case: &MeasuredCase<'_>) -> Vec<Finding> {
     let mut findings = judged::findings(case);
     findings.extend(of_rules(case));
-    worst_first(&mut findings);
-    findings
+    settled(findings, &[])
 }
 
 /// What the rules of measurements find, without the judge.

@@ -7,7 +7,7 @@ use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Findin
 use reprise_model::{Kind, Observation, TicketKeyName};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
-use crate::causes::{causes, resumed_ticket_refused};
+use crate::causes::{causes, certificate_renewed, resumed_ticket_refused};
 use crate::figures::connections;
 use crate::series::{KindSeries, MeasuredCase, TICKETS_COVER};
 
@@ -31,8 +31,9 @@ pub(crate) fn findings(case: &MeasuredCase<'_>) -> Vec<Finding> {
 
 fn of_mechanism(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Vec<Finding> {
     let is_examined = case.judgements.iter().any(|judgement| judgement.asked == series.asked);
-    // Where a ticket came from says more than what the judge makes of it.
-    if !is_examined && series.refusals() == 0 || resumed_ticket_refused::is_shown(series) {
+    // Where a session came from says more than what the judge makes of it.
+    let is_explained = resumed_ticket_refused::is_shown(series) || certificate_renewed::is_shown(case, series.asked);
+    if !is_examined && series.refusals() == 0 || is_explained {
         return Vec::new();
     }
     let judgement = case.judgement(series.asked);
@@ -66,7 +67,7 @@ fn of_mechanism(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Vec<Finding
             finding.because(evidence(None))
         });
     let cpu_cost = case.cpu_cost(series.asked.tls).filter(|_| offers(&judgement).any(|offer| !offer.is_accepted));
-    let priced = |finding: Finding| finding.costing(case.average_cost(series)).costing_cpu(cpu_cost);
+    let priced = |finding: Finding| finding.costing(case.average_cost(series)).costing_cpu(cpu_cost).under([series.asked]);
     found.into_iter().chain(unexplained).map(priced).collect()
 }
 
@@ -122,7 +123,8 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
     };
     let is_counted = |nodes: &BalancedNodes| nodes.policy == Some(BalancingPolicy::InTurn) && nodes.high == Some(nodes.low);
     let turns = conclusion.filter(|it| it.cause == Concluded::NotShared).and(judgement.nodes).filter(is_counted);
-    let turns = turns.map(|nodes| format!("{} nodes taken in turn, each with its own state, explain it", nodes.low));
+    let turns =
+        turns.map(|nodes| format!("{} nodes or processes taken in turn, each with its own state, explain it", nodes.low));
     let likelihood = conclusion.map_or_else(|| NOTHING_KNOWN.to_owned(), |it| odds(judgement, it));
     let is_open = conclusion.is_some_and(|it| it.confidence != Confidence::Certain);
     let others = judgement.conclusions.iter().filter(|other| conclusion.is_some_and(|it| it.cause != other.cause));
@@ -131,7 +133,7 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
     [Some(counted), failed, shown, turns, key_names(judgement), Some(likelihood), others].into_iter().flatten().collect()
 }
 
-const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes that do not share \
+const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes or processes that do not share \
                              keys or a cache, keys that change, a limit of time or number";
 
 /// "Over 41 connections its presence is 2300 times likelier than its absence".

@@ -22,6 +22,7 @@ mod isolation;
 mod judged;
 pub mod savings;
 mod series;
+mod settled;
 mod verdict;
 mod weighed;
 

@@ -220,7 +220,7 @@ fn observation(index: u32, asked: Asked, kind: Kind) -> Observation {
     let cipher = if asked.tls == Version::Tls13 { 0x1301 } else { 0xc02b };
     let facts = Facts { kind, session_offered: asked.kind != Kind::Full, ..Facts::of_choice(asked.tls, cipher) };
     let start = Nanos(u64::from(index) * 1_000_000);
-    let offered = Offered { kind: asked.kind, age: Nanos(0), origin: None, key_name: None };
+    let offered = Offered { kind: asked.kind, age: Nanos(0), origin: None, key_name: None, leaf: None };
     Observation {
         offered: facts.session_offered.then_some(offered),
         outcome: Ok(facts),

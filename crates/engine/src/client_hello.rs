@@ -176,7 +176,7 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
         Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
         Offer::Ticket(ticket) | Offer::Early(ticket) => Some(ticket.suite.id),
     };
-    suites.extend(session_suite.filter(|id| !suites.contains(id)));
+    suites.extend(session_suite.filter(|id| config.shape.session_suite && !suites.contains(id)));
     if config.survey {
         let unspoken = CipherSuite::NAMED.iter().copied().filter(|&id| suite::find(id).is_none() && !is_signalling(id));
         suites.extend(unspoken);

@@ -32,6 +32,8 @@ pub struct Connection {
     /// `None` once the connection has failed.
     state: Option<State>,
     peer_closed: bool,
+    /// That of the session that was offered.
+    offered_leaf: Option<[u8; 32]>,
 }
 
 impl Connection {
@@ -41,12 +43,14 @@ impl Connection {
     /// randomness cannot be had.
     pub fn start(config: Arc<Config>, start: Start, now: Nanos) -> Result<Self, Error> {
         let mut core = Core::new(config, start.date, now);
+        let offered_leaf = start.offer.leaf();
         let state = State::start(&mut core, start.offer)?;
-        Ok(Self::begun(core, state))
+        Ok(Self { offered_leaf, ..Self::begun(core, state) })
     }
 
     pub(crate) fn begun(core: Core, state: State) -> Self {
-        Self { core, deframer: Deframer::default(), joiner: Joiner::default(), state: Some(state), peer_closed: false }
+        let (deframer, joiner) = (Deframer::default(), Joiner::default());
+        Self { core, deframer, joiner, state: Some(state), peer_closed: false, offered_leaf: None }
     }
 
     /// Takes bytes that came from the server at `now`, and answers them.
@@ -199,7 +203,9 @@ impl Connection {
     /// The sessions that the server has given so far and that were not taken yet, newest last; of more than 16, the
     /// newest. Each is given out once.
     pub fn take_sessions(&mut self) -> Vec<Session> {
-        std::mem::take(&mut self.core.sessions).into()
+        // A resumed connection shows none: its sessions are those of the certificate before.
+        let leaf = self.leaf().or(self.offered_leaf);
+        std::mem::take(&mut self.core.sessions).into_iter().map(|session| session.with_leaf(leaf)).collect()
     }
 
     /// When application data could first be sent; `None` until then.
@@ -226,8 +232,12 @@ impl Connection {
     /// What was negotiated so far; `None` before the ServerHello.
     pub fn facts(&self) -> Option<Facts> {
         let facts = self.core.facts.as_ref()?;
-        let leaf = self.core.leaf.as_ref().and_then(|leaf| digest(&SHA256, leaf).as_ref().try_into().ok());
-        Some(Facts { leaf, ..*facts })
+        Some(Facts { leaf: self.leaf(), ..*facts })
+    }
+
+    /// SHA-256 of the certificate that the server has shown on this connection.
+    fn leaf(&self) -> Option<[u8; 32]> {
+        self.core.leaf.as_ref().and_then(|leaf| digest(&SHA256, leaf).as_ref().try_into().ok())
     }
 
     /// The same in IANA's names.

@@ -18,11 +18,20 @@ pub struct HelloShape {
     pub record_size: u16,
     /// TLS 1.3: identities that mean nothing, offered before the ticket or the external PSK.
     pub decoys: u8,
+    /// Whether the suite of the session that is offered is offered too, where the configuration leaves it out.
+    pub session_suite: bool,
 }
 
 impl Default for HelloShape {
     fn default() -> Self {
-        Self { extended_master_secret: true, key_share: true, padding: 0, record_size: MAX_PLAINTEXT as u16, decoys: 0 }
+        Self {
+            extended_master_secret: true,
+            key_share: true,
+            padding: 0,
+            record_size: MAX_PLAINTEXT as u16,
+            decoys: 0,
+            session_suite: true,
+        }
     }
 }
 

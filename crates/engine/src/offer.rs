@@ -62,6 +62,15 @@ impl fmt::Debug for ExternalPsk {
 }
 
 impl Offer {
+    /// SHA-256 of the certificate that the server had shown for the session.
+    pub(crate) fn leaf(&self) -> Option<[u8; 32]> {
+        match self {
+            Self::SessionId(session) | Self::SessionTicket(session) => session.leaf,
+            Self::Ticket(ticket) | Self::Early(ticket) => ticket.leaf,
+            Self::Full { .. } | Self::External(_) => None,
+        }
+    }
+
     /// Whether it can be offered under this configuration at all: an offer that cannot be seen in the ClientHello would
     /// make a full handshake look like a refusal.
     pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {

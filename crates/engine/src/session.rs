@@ -47,6 +47,21 @@ impl Session {
         }
     }
 
+    /// SHA-256 of the certificate that the server has shown for it; `None` where that is not known.
+    pub fn leaf(&self) -> Option<[u8; 32]> {
+        match self {
+            Self::Tls12(session) => session.leaf,
+            Self::Tls13(ticket) => ticket.leaf,
+        }
+    }
+
+    pub(crate) fn with_leaf(self, leaf: Option<[u8; 32]>) -> Self {
+        match self {
+            Self::Tls12(session) => Self::Tls12(Tls12Session { leaf, ..session }),
+            Self::Tls13(ticket) => Self::Tls13(Tls13Ticket { leaf, ..ticket }),
+        }
+    }
+
     /// Its ticket and secret as a session of the other version, whose `suite` has the same hash: for servers that do not look at the
     /// version which a ticket was made under. `None` where the other version has no place for such a secret.
     pub fn of_other_version(&self, suite: &'static Suite) -> Option<Self> {
@@ -64,6 +79,7 @@ impl Session {
                     max_early_data: None,
                     received: session.received,
                     alpn: None,
+                    leaf: session.leaf,
                 }))
             }
             Self::Tls13(ticket) if suite.version == Version::Tls12 && suite.hash == ticket.suite.hash => {
@@ -74,6 +90,7 @@ impl Session {
                     session_id: Vec::new(),
                     ticket: Some(Tls12Ticket { ticket: ticket.ticket.clone(), lifetime_hint: ticket.lifetime }),
                     received: ticket.received,
+                    leaf: ticket.leaf,
                 }))
             }
             _ => None,
@@ -125,6 +142,9 @@ pub struct Tls12Session {
     pub ticket: Option<Tls12Ticket>,
     /// When it was made, or its ticket renewed.
     pub received: Receipt,
+    /// SHA-256 of the certificate that the server has shown, on the connection itself or on the one that it was resumed from; `None` where
+    /// that is not known.
+    pub leaf: Option<[u8; 32]>,
 }
 
 impl Tls12Session {
@@ -163,6 +183,9 @@ pub struct Tls13Ticket {
     pub received: Receipt,
     /// The protocol that ALPN chose on the connection that gave it.
     pub alpn: Option<Vec<u8>>,
+    /// SHA-256 of the certificate that the server has shown, on the connection itself or on the one that it was resumed from; `None` where
+    /// that is not known.
+    pub leaf: Option<[u8; 32]>,
 }
 
 impl Tls13Ticket {

@@ -13,6 +13,8 @@ pub struct Offered {
     pub origin: Option<Origin>,
     /// The first bytes of the ticket; `None` where no ticket was offered.
     pub key_name: Option<TicketKeyName>,
+    /// SHA-256 of the certificate that the server had shown for the session; `None` where that is not known.
+    pub leaf: Option<[u8; 32]>,
 }
 
 /// The connection that a session came from.

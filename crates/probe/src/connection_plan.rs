@@ -57,6 +57,8 @@ pub(crate) enum CloseMethod {
     Fin,
     /// With a reset.
     Reset,
+    /// Not yet: nothing is asked, and it stays open beside those that follow ([`Connector::close_open`](crate::connector::Connector::close_open)).
+    StaysOpen,
 }
 
 /// A session, and the connection that it came from.
@@ -93,7 +95,8 @@ impl SessionOffer {
         };
         let age = self.held.as_ref().map(|held| held.session.age(now)).unwrap_or_default();
         let origin = self.held.as_ref().and_then(|held| held.origin);
-        Some(Offered { kind, age, origin, key_name: ticket.map(|ticket| TicketKeyName::of(ticket)) })
+        let leaf = self.held.as_ref().and_then(|held| held.session.leaf());
+        Some(Offered { kind, age, origin, key_name: ticket.map(|ticket| TicketKeyName::of(ticket)), leaf })
     }
 }
 

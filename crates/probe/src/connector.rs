@@ -19,7 +19,7 @@ use crate::driver::{Connection, Driver};
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
-use crate::socket::Record;
+use crate::socket::{Record, Stream};
 
 /// Bytes that are read at once.
 const BUFFER: usize = 16 * 1024;
@@ -30,6 +30,8 @@ pub(crate) struct Connector {
     place: Place,
     dialer: Dialer,
     dead_addresses: Vec<DeadAddress>,
+    /// Connections that stay open beside those that follow.
+    open: Vec<Stream>,
     begun: u32,
     buffer: Vec<u8>,
 }
@@ -90,7 +92,7 @@ impl Connector {
             keeps_messages: false,
             keeps_software: false,
         };
-        Ok(Self { settings, place, dialer, dead_addresses: Vec::new(), begun: 0, buffer: vec![0; BUFFER] })
+        Ok(Self { settings, place, dialer, dead_addresses: Vec::new(), open: Vec::new(), begun: 0, buffer: vec![0; BUFFER] })
     }
 
     /// Another to the same place, by the same clock, for one connection beside those of this one, which counts it.
@@ -103,6 +105,7 @@ impl Connector {
             place: Place { addresses, names: Vec::new(), of_target: self.place.of_target.clone() },
             dialer: Dialer::new(self.settings.interrupt.clone())?,
             dead_addresses: Vec::new(),
+            open: Vec::new(),
             begun,
             buffer: vec![0; BUFFER],
         })
@@ -142,6 +145,16 @@ impl Connector {
         std::mem::take(&mut self.dead_addresses)
     }
 
+    /// Whether a connection stays open beside those that follow.
+    pub(crate) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Closes those that stayed open.
+    pub(crate) fn close_open(&mut self) {
+        self.open.clear();
+    }
+
     /// Lets time pass, unless Ctrl-C comes.
     pub(crate) fn wait_until(&self, time: Nanos) {
         self.settings.clock.wait_until(time, &self.settings.interrupt);
@@ -169,6 +182,7 @@ impl Connector {
         let settings = &self.settings;
         // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.
         let application = match plan.behavior.close {
+            CloseMethod::StaysOpen => &Application::Silent,
             CloseMethod::CloseNotify if !plan.behavior.asks_again => &settings.application,
             _ => &settings.application.kept_open(),
         };
@@ -209,7 +223,8 @@ impl Connector {
             Offer::Early(ticket) => Some(ticket.alpn.clone()),
             _ => None,
         };
-        let requests = u32::from(!settings.application.is_silent());
+        let asks = !settings.application.is_silent() && plan.behavior.close != CloseMethod::StaysOpen;
+        let requests = u32::from(asks);
         let engine_plan = EnginePlan { config: plan.config, offer: plan.offer.offer, date: date() };
         let begin = Begin { plan: engine_plan, prologue: None, requests, early };
         // What can be made ready is made ready before the clock starts: the key share is part of no phase.
@@ -243,6 +258,9 @@ impl Connector {
         if let (Some(Record { segments, is_cut, .. }), Some(client)) = (driver.stream.take_record(), client) {
             record.recording = Some(Recording { client, server, connecting, connected, segments });
             record.recording_is_cut = is_cut;
+        }
+        if plan.behavior.close == CloseMethod::StaysOpen {
+            self.open.push(driver.stream);
         }
         ended
     }

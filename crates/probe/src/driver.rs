@@ -10,7 +10,7 @@ use reprise_connection::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
 use reprise_model::{FailureClass, FaultName, Nanos};
 
-use crate::connection_plan::CloseBehavior;
+use crate::connection_plan::{CloseBehavior, CloseMethod};
 use crate::connector::Settings;
 use crate::socket::Stream;
 
@@ -33,7 +33,7 @@ impl Driver<'_> {
         self.stream.prepare().map_err(|error| Fault::of_transport(FailureClass::Connect, "the socket", &error))?;
         self.attempt.connected(connected, || client)?;
         self.proceed_until(Connection::is_answered)?;
-        if self.settings.application.is_silent() {
+        if self.settings.application.is_silent() || self.behavior.close == CloseMethod::StaysOpen {
             self.await_tickets()?;
         } else {
             let asks_again = self.behavior.asks_again || self.settings.reuse == ConnectionReuse::KeepAlive;

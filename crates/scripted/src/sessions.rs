@@ -19,6 +19,7 @@ pub fn tls12() -> Tls12Session {
         session_id: vec![5; 32],
         ticket: Some(Tls12Ticket { ticket: b"ticket of TLS 1.2".to_vec(), lifetime_hint: 300 }),
         received: Receipt::fresh(NOW),
+        leaf: None,
     }
 }
 
@@ -33,5 +34,6 @@ pub fn tls13() -> Tls13Ticket {
         max_early_data: Some(MAX_EARLY_DATA),
         received: Receipt::fresh(NOW),
         alpn: None,
+        leaf: None,
     }
 }

@@ -18,6 +18,9 @@ pub(crate) struct Source {
 
 /// Where a test's own statements stand in a source.
 const STATEMENTS: &str = "// A test's own statements.";
+/// And those about a connection of OpenSSL, which begin with a call on it.
+const AT_THE_END: &str = "// A test's own end of a connection.";
+const OF_CONNECTION: &str = "(ssl";
 /// Ends a line whose place a test's own call of the same function takes.
 const UNLESS: &str = " // Unless a test says otherwise.";
 /// What sources include stands here.
@@ -60,6 +63,7 @@ impl Source {
             let like = text.lines().find(is_like).map(|line| line.trim_start().to_owned());
             text = match like {
                 Some(line) => text.replacen(&line, statement, 1),
+                None if statement.contains(OF_CONNECTION) => text.replacen(AT_THE_END, statement, 1),
                 None => text.replacen(STATEMENTS, &format!("{statement}\n    {STATEMENTS}"), 1),
             };
         }

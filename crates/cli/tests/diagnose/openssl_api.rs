@@ -46,6 +46,8 @@ examined! {
         openssl("cache-too-small", &["SSL_CTX_sess_set_cache_size(ctx, 4);", NO_TICKET]);
     sessions_in_the_cache_alone_die_with_an_unclean_end:
         openssl("unclean-close-evicts", &[NO_TICKET]);
+    a_connection_that_is_freed_without_shutdown_takes_its_session_along:
+        openssl("unclean-close-evicts", &["answers_close_notify = 0;", NO_TICKET]);
     a_lifetime_of_two_seconds_is_short:
         openssl("lifetime-short", &["SSL_CTX_set_timeout(ctx, 2);"]).flags(&["--tls", "1.2", "--patience", "3s"]);
     one_ticket_runs_out_in_a_burst:

@@ -84,6 +84,31 @@ fn a_new_processs_first_connection_is_resumed() {
     }
 }
 
+/// nginx makes the context of sessions from its certificates: the same ticket key does not help.
+#[test]
+fn a_renewed_certificate_is_told_from_resumption_that_is_off() {
+    reprise_servers::require!("nginx");
+    let lab = Lab::new();
+    let file = lab.path("sessions");
+    let serve = |key, port| {
+        let config = NginxConfig::new(vec![lab.identity(key)]);
+        let http_directives = "ssl_session_ticket_key ticket.key;".to_owned();
+        Nginx::start(NginxConfig { http_directives, files: vec![("ticket.key", vec![7; 80])], port, ..config }).unwrap()
+    };
+    let server = serve(KeyKind::P256, None);
+    let address = server.address();
+    let call = || lab.measure(address).flags("--tls 1.3 --kinds ticket -n 3");
+    call().arg("--session-out").arg(&file).run().exits(0);
+    drop(server);
+    let _renewed = serve(KeyKind::P384, Some(address.port()));
+    let document = call().arg("--session-in").arg(&file).run().document();
+    let found: Vec<&str> = document.findings.iter().map(|finding| finding.id.as_str()).collect();
+    assert_eq!(found.first(), Some(&"certificate-renewed"), "{found:?}");
+    assert!(!found.iter().any(|id| ["not-offered", "lifetime-short", "hidden-nodes"].contains(id)), "{found:?}");
+    let evidence = document.findings[0].evidence.join("\n");
+    assert!(evidence.contains("The ticket key is the same as before"), "{evidence}");
+}
+
 #[test]
 fn a_ticket_is_used_once_and_then_gone_from_the_file() {
     let saved = Saved::by(EmbeddedResumption::Ticket);

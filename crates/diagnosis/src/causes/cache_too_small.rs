@@ -16,7 +16,7 @@ The server keeps sessions in a cache of fixed size. A busy hour fills it, and th
 time is over.",
     seen: "\
 A session that is offered at once resumes, and one that is offered after some others is refused, whatever its age. Up to about ten others
-are tried by default, N with `--fill N`. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
+are tried by default, N with `--fill N`, each made as the client makes its own: with a client certificate, sessions are larger and fewer fit. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
 Tickets that carry the session are not affected; TLS 1.3 tickets of a stateful server are.",
     confirm: "\
 Save a session, make many others, and offer it:
@@ -31,7 +31,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
     costs: "Under load, when handshakes cost most, resumption stops working.",
     advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:50m;", "where it stands now; 1 MB holds about 4000 sessions"),
+        fix("nginx", "ssl_session_cache shared:SSL:50m;", "where it stands now; 1 MB holds up to 4000 sessions, with client certificates of 4 kB about 240"),
         fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(5120000)", ""),
         fix("HAProxy", "tune.ssl.cachesize 100000", "in the global section, in blocks of 200 bytes; default 20000"),
         fix("OpenSSL API", "SSL_CTX_sess_set_cache_size(ctx, 100000);", "default 20480"),
@@ -54,6 +54,11 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
     examined: Some(Rule { rank: 1, find: ExaminedRule::EachRun("fill", of_experiments) }),
     ..Cause::BLANK
 };
+
+/// Whether the finding is of this cause.
+pub(crate) fn is_its(finding: &Finding) -> bool {
+    finding.id == CAUSE.slug
+}
 
 fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let confidence = examined.loses(run)?;

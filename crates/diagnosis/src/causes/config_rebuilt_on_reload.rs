@@ -13,7 +13,8 @@ pub(super) static CAUSE: Cause = Cause {
     title: "A reload discards cache or ticket keys",
     happens: "\
 A reload of certificates, configuration or logs builds a new context, with an empty cache and new random ticket
-keys. Where certificates are renewed daily or logs are rotated hourly, sessions do not live longer than that.",
+keys. Where certificates are renewed daily or logs are rotated hourly, sessions do not live longer than that. A ticket key
+file does not help nginx where the certificate is another one afterwards: that is `certificate-renewed`.",
     seen: "\
 Like a restart (`restart-lost-keys`, under which a run that meets the moment finds it): a key name that changes at once, at
 regular hours. Of nodes that are diagnosed together, one refuses what it gave before, and could be reached all the time: a restart may be as
@@ -29,7 +30,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
   | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client at each reload, all at once.",
-    advice: "Keep ticket keys outside of what is rebuilt:",
+    advice: "Keep ticket keys outside of what is rebuilt. Where the reload is for a renewed certificate, nginx refuses its sessions all the same (certificate-renewed):",
     fixes: SHARE_KEYS,
     severities: &[Severity::Risk],
     confidences: &[Confidence::Possible],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Kind, Ticket, TicketKeyName};
+use reprise_model::{Asked, Kind, Ticket, TicketKeyName};
 
 use super::{Cause, MeasuredRule, Rule, client_psk_mode, fix, services};
 use crate::series::{FEWEST, KindSeries, MeasuredCase};
@@ -53,7 +53,14 @@ fn of_measurement(case: &MeasuredCase<'_>, tickets: &KindSeries<'_>) -> Option<F
     let title = format!("{} tickets arrive and are never accepted: each has a key name of its own", tickets.asked.tls);
     let confidence = tickets.confidence_of_refusal(case).max(Confidence::Likely);
     let named = format!("{names} tickets came, under {names} key names");
-    Some(case.found(&CAUSE, Severity::Fault, confidence, title).because([tickets.refusal(case), named]))
+    let finding = case.found(&CAUSE, Severity::Fault, confidence, title);
+    // The cache is as new as the keys are.
+    let series = case.conclusive_series();
+    let ids = series.iter().find(|it| it.asked == Asked { kind: Kind::Id, ..tickets.asked });
+    let ids = ids.filter(|ids| ids.is_never_accepted(case));
+    let also = ids.map(|ids| format!("Nor is a session ID, whose cache is as new: {}", ids.refusal(case)));
+    let mechanisms = std::iter::once(tickets.asked).chain(ids.map(|ids| ids.asked));
+    Some(finding.because([tickets.refusal(case), named].into_iter().chain(also)).under(mechanisms))
 }
 
 /// Whether that is why these tickets are never accepted.

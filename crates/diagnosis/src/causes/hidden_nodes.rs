@@ -10,10 +10,10 @@ use super::{Cause, JudgedRule, node_certificate_differs};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "hidden-nodes",
-    title: "Tickets are accepted only sometimes: nodes that do not share their keys",
+    title: "Tickets are accepted only sometimes: nodes or processes that do not share their keys",
     happens: "\
 Behind one address a balancer hands connections to several nodes or processes, and each has ticket keys of its own.
-A ticket is accepted where the connection happens to reach the node that gave it.",
+A ticket is accepted where the connection happens to reach the one that gave it.",
     seen: "\
 Some tickets of one version are accepted and some refused, while nothing is changed. It is likely where nodes that do not
 share (in turn, by weight, by chance, one unlike the others) explain all connections 20 times better than anything else
@@ -33,7 +33,7 @@ done | cut -c1-60 | sort | uniq -c
     costs: "\
 With n nodes taken at random, n − 1 of n connections that offer a ticket are full handshakes: an average that the
 finding gives in time.",
-    advice: "Give every node behind this address the same ticket keys. Session IDs need a cache that the nodes share, which nginx has none of:",
+    advice: "Give every node and process behind this address the same ticket keys. Session IDs need a cache that the nodes share, which nginx has none of:",
     fixes: SHARE_KEYS,
     explained_by: &[&node_certificate_differs::CAUSE],
     separated_by: &["resume", "history", "resume-control"],

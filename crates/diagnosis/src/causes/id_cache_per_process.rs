@@ -7,7 +7,7 @@ use reprise_model::{Asked, Kind, Version};
 use reprise_probe::diagnose::Judgement;
 
 use super::shared::parted_title;
-use super::{Cause, JudgedRule, Rule, fix};
+use super::{Cause, JudgedRule, Rule, fix, unclean_close_evicts};
 use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -58,6 +58,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("Node", "", "let newSession and resumeSession use a store that the cluster shares"),
         fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),
     ],
+    explained_by: &[&unclean_close_evicts::CAUSE],
     separated_by: &["resume", "history", "burst", "resume-control"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],

@@ -3,7 +3,10 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Cause, MeasuredRule, Rule, fix, services, session_too_large, vhost_directives};
+use super::{
+    Cause, MeasuredRule, Rule, certificate_renewed, context_per_connection, fix, services, session_too_large,
+    unclean_close_evicts, vhost_directives,
+};
 use crate::savings::{Saving, saving};
 use crate::series::{KindSeries, MeasuredCase, TICKETS_COVER};
 
@@ -61,7 +64,12 @@ then it is a risk and not a fault.",
         ),
     ],
     services: services::OF_IDS,
-    explained_by: &[&vhost_directives::CAUSE, &session_too_large::CAUSE],
+    explained_by: &[
+        &vhost_directives::CAUSE,
+        &session_too_large::CAUSE,
+        &context_per_connection::CAUSE,
+        &unclean_close_evicts::CAUSE,
+    ],
     separated_by: &["resume", "no-certificate-at-all"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
@@ -71,7 +79,8 @@ then it is a risk and not a fault.",
 
 fn of_measurement(case: &MeasuredCase<'_>, refused: &KindSeries<'_>) -> Option<Finding> {
     // TLS 1.3 has none to accept.
-    if refused.asked.kind != Kind::Id || !refused.is_never_accepted(case) {
+    let is_meant = refused.asked.kind == Kind::Id && refused.is_never_accepted(case);
+    if !is_meant || certificate_renewed::is_shown(case, refused.asked) {
         return None;
     }
     let tickets_resume = case.tickets_cover_ids();

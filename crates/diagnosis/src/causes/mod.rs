@@ -42,6 +42,7 @@ causes! {
     restart_lost_keys,
     rotation_no_overlap,
     key_propagation_skew,
+    certificate_renewed,
     node_certificate_differs,
     node_protocol_differs,
     node_down,

@@ -10,7 +10,7 @@ use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "node-down",
-    title: "One of several nodes fails",
+    title: "One of several nodes or processes fails",
     happens: "\
 A balancer hands connections to several nodes, and one of them does not answer, ends the handshake, or answers with an error
 page, while the balancer takes it for healthy.",
@@ -72,7 +72,9 @@ fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
 
 fn title(judgement: &Judgement) -> String {
     match judgement.observations.iter().find(|seen| seen.is_unavailable()).and_then(|seen| seen.http_status) {
-        Some(status) => format!("Some connections are answered with HTTP {status}, as if by one of several nodes"),
-        None => "Some connections fail, as if one of several nodes were down".to_owned(),
+        Some(status) => {
+            format!("Some connections are answered with HTTP {status}, as if by one of several nodes or processes")
+        }
+        None => "Some connections fail, as if one of several nodes or processes were down".to_owned(),
     }
 }

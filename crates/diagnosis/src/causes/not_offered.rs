@@ -2,11 +2,12 @@
 
 use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
-use reprise_model::{Kind, Version};
+use reprise_model::{Asked, Kind, Version};
 
 use super::{
-    Cause, MeasuredRule, ResponsibleSide, Rule, client_psk_mode, context_per_connection, default_host_tickets_off, fix,
-    lifetime_invalid, restart_lost_keys, services, session_too_large, shared::MORE_TICKETS, vhost_directives,
+    Cause, MeasuredRule, ResponsibleSide, Rule, certificate_renewed, client_psk_mode, context_per_connection,
+    default_host_tickets_off, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, shared::MORE_TICKETS,
+    unclean_close_evicts, vhost_directives,
 };
 use crate::figures::connections;
 use crate::series::{FEWEST, KindSeries, MeasuredCase};
@@ -88,6 +89,7 @@ client, and under TLS 1.2 one round trip more.",
         &lifetime_invalid::CAUSE,
         &restart_lost_keys::CAUSE,
         &client_psk_mode::CAUSE,
+        &unclean_close_evicts::CAUSE,
     ],
     separated_by: &["resume", "no-sni-at-all", "no-certificate-at-all", "both-psk-modes"],
     severities: &[Severity::Fault, Severity::Risk],
@@ -107,20 +109,23 @@ fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> 
         series.asked.kind == Kind::Ticket
             && series.is_never_accepted(case)
             && !context_per_connection::is_shown(case, series)
+            && !certificate_renewed::is_shown(case, series.asked)
     };
     let refused = conclusive.iter().find(is_refused);
-    let (title, evidence, confidence) = if let Some(refused) = refused {
+    let (title, evidence, confidence, kinds) = if let Some(refused) = refused {
         let title = format!("{version} tickets arrive and are never accepted");
-        (title, evidence_of_refusal(case, refused), confidence(case, refused))
+        (title, evidence_of_refusal(case, refused), confidence(case, refused), [Kind::Ticket].as_slice())
     } else if all.iter().all(gives_nothing) {
-        (nothing_to_resume_with(version), vec![what_was_given(&all, version)], confidence_of_nothing(case, version))
+        let (title, evidence) = (nothing_to_resume_with(version), vec![what_was_given(&all, version)]);
+        (title, evidence, confidence_of_nothing(case, version), [Kind::Ticket, Kind::Id].as_slice())
     } else {
         return None;
     };
     // Where another kind of the same version resumes, most clients lose nothing now.
     let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.ever_resumes(case));
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
-    let finding = case.found(&CAUSE, severity, confidence, title).because(evidence);
+    let mechanisms = kinds.iter().filter(|kind| kind.exists_under(version)).map(|kind| Asked { tls: version, kind: *kind });
+    let finding = case.found(&CAUSE, severity, confidence, title).because(evidence).under(mechanisms);
     // Where TLS 1.2 does not resume either, more than the number of tickets is wrong.
     let (resumes, is_alone) = (resumes_tls12(case), !speaks_tls12(case));
     let has_no_tickets = version == Version::Tls13 && refused.is_none() && (resumes || is_alone);

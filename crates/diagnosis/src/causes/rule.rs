@@ -91,12 +91,21 @@ impl MeasuredRule {
         match self {
             Self::Once(find) => find(case).into_iter().collect(),
             Self::EachVersion(find) => of_each_version(|version| find(case, version)),
-            Self::EachSeries(find) => case.every_series().iter().filter_map(|series| find(case, series)).collect(),
-            Self::EachConclusiveSeries(find) => {
-                case.conclusive_series().iter().filter_map(|series| find(case, series)).collect()
-            }
+            Self::EachSeries(find) => of_each_series(find, case, &case.every_series()),
+            Self::EachConclusiveSeries(find) => of_each_series(find, case, &case.conclusive_series()),
         }
     }
+}
+
+type FindInSeries = fn(&MeasuredCase<'_>, &KindSeries<'_>) -> Option<Finding>;
+
+fn of_each_series(find: FindInSeries, case: &MeasuredCase<'_>, all: &[KindSeries<'_>]) -> Vec<Finding> {
+    all.iter().filter_map(|series| Some(of_mechanism(find(case, series)?, series.asked))).collect()
+}
+
+/// What was asked about one mechanism is about that one, unless it names others.
+fn of_mechanism(finding: Finding, asked: Asked) -> Finding {
+    if finding.mechanisms.is_empty() { finding.under([asked]) } else { finding }
 }
 
 impl ExaminedRule {
@@ -104,7 +113,9 @@ impl ExaminedRule {
         match self {
             Self::Once(find) => find(examined).into_iter().collect(),
             Self::EachVersion(find) => of_each_version(|version| find(examined, version)),
-            Self::EachRun(name, find) => examined.runs(name).filter_map(|run| find(examined, run)).collect(),
+            Self::EachRun(name, find) => {
+                examined.runs(name).filter_map(|run| Some(of_mechanism(find(examined, run)?, run.asked))).collect()
+            }
             Self::Several(find) => find(examined),
         }
     }

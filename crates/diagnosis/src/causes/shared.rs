@@ -8,7 +8,7 @@ use super::{Fix, client_fix, fix};
 pub(super) fn parted_title(judgement: &Judgement, sessions: &str) -> String {
     let version = judgement.asked.tls;
     match judgement.offers().all(|seen| seen.is_refusal()) {
-        true => format!("{version} {sessions} are refused, as by nodes that take turns"),
+        true => format!("{version} {sessions} are refused, as by nodes or processes that take turns"),
         false => format!("{version} {sessions} are accepted only sometimes"),
     }
 }

@@ -81,6 +81,8 @@ const NAMES: &[(&str, &str)] = &[
     ("mysql", "MySQL"),
     ("mariadb", "MariaDB"),
     ("prosody", "Prosody"),
+    ("redis", "Redis"),
+    ("rust-openssl", "rust-openssl"),
 ];
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 
 use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_probe::diagnose::ExperimentRun;
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::{Cause, ExaminedRule, Rule};
-use crate::client::case::{ClientCase, Offered, named, outcome};
-use crate::diagnose::examined::{Examined, evidence, mechanism};
+use crate::client::case::{self, ClientCase, Offered, outcome};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, came, evidence, mechanism, named};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "suite-differs",
@@ -19,8 +19,8 @@ A TLS 1.2 session is bound to its cipher suite, which the client must offer agai
 must be willing to choose. TLS 1.3 needs only a suite with the same hash (RFC 9846 §4.3.11).",
     seen: "\
 Of a server: a session that was made without the suite that the server prefers is refused where that suite is offered again
-(under TLS 1.3 one of another hash). That is as the RFC allows, and a note; a server that ends the connection instead is
-`offer-breaks-connection`. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
+(under TLS 1.3 one of another hash). That is as the RFC allows, and a note. A TLS 1.3 session is also offered with suites of another hash alone: a
+full handshake is right then (RFC 9846 §4.3.11), and a server that ends the connection instead (GnuTLS 3.7: illegal_parameter) is a risk. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
 none of its hash, which is a risk.",
     confirm: "\
 Offer the session with another hash:
@@ -34,19 +34,43 @@ openssl s_client -connect HOST:443 -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 
 ```",
     costs: "A full handshake for clients that change their suites between connections.",
     advice: "Let a client offer the same suites in all connections to a server, and all nodes of a service choose in the same order.",
-    separated_by: &["other-suite"],
+    separated_by: &["other-suite", "no-suite-of-its-hash"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    examined: Some(Rule { rank: 19, find: ExaminedRule::EachRun("other-suite", of_experiments) }),
+    examined: Some(Rule { rank: 19, find: ExaminedRule::Several(of_experiments) }),
     watched: Some(Rule { rank: 11, find: of_client }),
     ..Cause::BLANK
 };
 
-fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let refused = examined.runs("other-suite").filter_map(|run| of_refusal(examined, run));
+    refused.chain(examined.runs("no-suite-of-its-hash").filter_map(|run| of_failure(examined, run))).collect()
+}
+
+fn of_refusal(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let confidence = examined.loses(run)?;
     let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
-    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design())
+    Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design().under([run.asked]))
 }
+
+/// The connection fails where a session is offered and no suite of its hash, though the same suites complete without a session.
+fn of_failure(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let failure = |seen: &[ProbeRecord]| {
+        seen.iter().find(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_))))?.observation.outcome.err()
+    };
+    let confidence =
+        Examined::each_time(run, |seen| failure(seen).is_some()).filter(|_| examined.always_resumes(run.asked))?;
+    let title = format!(
+        "{}: the connection fails ({}) where no suite has the hash of the session that is offered",
+        mechanism(run.asked),
+        named(failure(&run.seen)?)
+    );
+    let finding = CAUSE.finding(Severity::Risk, confidence, title).under([run.asked]);
+    Some(finding.because([OF_THE_SAME_SUITES.to_owned()].into_iter().chain(evidence(run))))
+}
+
+const OF_THE_SAME_SUITES: &str =
+    "The same suites complete where no session is offered; RFC 9846 §4.3.11 asks for a full handshake here";
 
 /// The only suite of TLS 1.3 with SHA-384.
 const AES_256_GCM_SHA384: u16 = 0x1302;
@@ -73,5 +97,9 @@ fn is_unusable(offered: &Offered<'_>) -> bool {
 fn line(offered: &Offered<'_>) -> String {
     let suite = offered.source.agreed().map_or(0, |agreed| agreed.suite);
     let suite = reprise_wire::CipherSuite(suite);
-    format!("{}: offers a session of {suite} and not this suite; {}", named(offered.connection), outcome(offered.connection))
+    format!(
+        "{}: offers a session of {suite} and not this suite; {}",
+        case::named(offered.connection),
+        outcome(offered.connection)
+    )
 }

@@ -11,7 +11,7 @@ use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
-use super::{findings, processor_time, whole_request};
+use super::{StoredSession, findings, processor_time, stored_session, whole_request};
 use crate::bound::bound;
 use crate::causes::causes;
 use crate::figures::connections;
@@ -44,7 +44,8 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let cpu_costs = &processor_time::of_versions(examination);
     let judgements = &examination.judgements;
     let case = MeasuredCase { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements };
-    let examined = Examined { case, examination };
+    let certificate = options.identity.as_ref().and_then(|identity| identity.chain.first()).map(|leaf| leaf.len());
+    let examined = Examined { case, examination, session: StoredSession::of(&case, certificate) };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let found = if reached { findings(&examined) } else { Vec::new() };
     let software = software.map(str::to_owned).or_else(|| examination.software.clone());
@@ -75,7 +76,10 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         nodes: nodes(judgements),
         matrix,
         figures: match reached && error_of_all(&observations).is_none() {
-            true => whole_request::sentences(figures, &examined).into_iter().chain(bound(figures)).collect(),
+            true => {
+                let of_time = whole_request::sentences(figures, &examined).into_iter().chain(bound(figures));
+                of_time.chain(stored_session::sentences(&examined)).collect()
+            }
             false => Vec::new(),
         },
         warnings: warnings(examination).into_iter().chain(unexplained).collect(),

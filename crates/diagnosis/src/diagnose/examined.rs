@@ -6,6 +6,7 @@ use reprise_model::document::{Confidence, Finding};
 use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Version};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
+use super::StoredSession;
 use crate::figures::means;
 use crate::savings::{Saving, best_resumption};
 use crate::series::MeasuredCase;
@@ -15,6 +16,8 @@ use crate::series::MeasuredCase;
 pub(crate) struct Examined<'a> {
     pub(crate) case: MeasuredCase<'a>,
     pub(crate) examination: &'a Examination,
+    /// What a session takes that the server keeps.
+    pub(crate) session: StoredSession,
 }
 
 /// What became of a session that was offered.

@@ -3,6 +3,7 @@
 mod document;
 pub(crate) mod examined;
 mod processor_time;
+mod stored_session;
 mod whole_request;
 
 #[cfg(test)]
@@ -10,31 +11,23 @@ pub(crate) mod scene;
 
 pub use document::{ServerRun, server_diagnosis};
 pub(crate) use examined::Examined;
+pub(crate) use stored_session::StoredSession;
 
-use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::document::Finding;
 
-use crate::causes::{cause, rules};
+use crate::causes::rules;
 use crate::findings::of_rules;
 use crate::judged;
-use crate::verdict::worst_first;
+use crate::settled::settled;
 
-/// Every finding that these experiments support, the worst first.
+/// Every finding that these experiments support, the worst first, and of those what helps most.
 fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules(|cause| cause.examined).flat_map(|rule| rule.findings(examined)).collect();
-    let mut found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
+    let found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
     // What the experiments say of a cause holds more than what a measurement would.
     findings.extend(of_rules(&examined.case).filter(|finding| !found.contains(&finding.id)));
-    let mut judged = judged::findings(&examined.case);
-    found.extend(judged.iter().filter(|it| it.confidence != Confidence::Possible).map(|it| it.id.clone()));
     // Of equal weight, what weighs all connections comes first: several nodes rather than what each of them does.
+    let mut judged = judged::findings(&examined.case);
     judged.extend(findings);
-    let mut findings = judged;
-    // A rule that knows why takes the place of one that sees only that.
-    let is_explained = |finding: &Finding| {
-        let explained_by = cause(&finding.id).map(|cause| cause.explained_by).unwrap_or_default();
-        finding.severity != Severity::Note && explained_by.iter().any(|why| found.iter().any(|id| id == why.slug))
-    };
-    findings.retain(|finding| !is_explained(finding));
-    worst_first(&mut findings);
-    findings
+    settled(judged, &found).into_iter().map(|finding| examined.session.sizing(finding)).collect()
 }

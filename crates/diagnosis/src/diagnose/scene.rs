@@ -7,13 +7,14 @@ use reprise_judge::{Conclusion, JudgedCause as Concluded};
 use reprise_model::document::Confidence;
 use reprise_model::document::Finding;
 use reprise_model::{
-    Asked, Facts, FaultName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket, TicketKeyName,
-    Version,
+    Asked, Ended, Facts, FaultName, Kind, Nanos, NextRequest, Observation, Offered, Origin, Phases, Purpose, Ticket,
+    TicketKeyName, Version,
 };
 use reprise_probe::diagnose::{
     CONTROL, EXPERIMENTS, Examination, ExperimentRun, Judgement, ProbeRecord, Spent, Step, Variation,
 };
 
+use super::StoredSession;
 use super::examined::Examined;
 use crate::causes::Cause;
 use crate::example::Example;
@@ -31,6 +32,19 @@ pub(crate) struct Scene(Examination);
 impl Scene {
     /// The only finding of the cause's rule; `None` where there is none.
     pub(crate) fn only(&self, cause: &Cause) -> Option<Finding> {
+        let judges = cause.judged.is_some();
+        self.with_examined(|examined| {
+            let found = cause.examined.map(|rule| rule.find.findings(examined)).unwrap_or_default();
+            let judged = if judges { crate::judged::findings(&examined.case) } else { Vec::new() };
+            let mut findings: Vec<Finding> = found;
+            findings.extend(judged.into_iter().filter(|finding| finding.id == cause.slug));
+            assert!(findings.len() < 2, "{findings:?}");
+            findings.pop()
+        })
+    }
+
+    /// What this makes of it.
+    pub(crate) fn with_examined<T>(&self, make: impl FnOnce(&Examined<'_>) -> T) -> T {
         let Self(examination) = self;
         let figures = Example::new().document();
         let runs = examination.runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
@@ -43,12 +57,7 @@ impl Scene {
             cpu_costs: &[],
             judgements: &examination.judgements,
         };
-        let examined = cause.examined.map(|rule| rule.find.findings(&Examined { case, examination }));
-        let judged = cause.judged.map(|_| crate::judged::findings(&case)).unwrap_or_default();
-        let mut findings: Vec<Finding> = examined.unwrap_or_default();
-        findings.extend(judged.into_iter().filter(|finding| finding.id == cause.slug));
-        assert!(findings.len() < 2, "{findings:?}");
-        findings.pop()
+        make(&Examined { case, examination, session: StoredSession::of(&case, None) })
     }
 
     /// Every session that is offered as it was given resumes.
@@ -62,17 +71,19 @@ impl Scene {
     }
 
     /// The judge concludes this.
-    pub(crate) fn judged(mut self, asked: Asked, cause: Concluded) -> Self {
-        let conclusions = vec![Conclusion { cause, confidence: Confidence::Likely, odds: 1e6 }];
+    pub(crate) fn judged(self, asked: Asked, cause: Concluded) -> Self {
+        self.concluding(asked, vec![Conclusion { cause, confidence: Confidence::Likely, odds: 1e6 }])
+    }
+
+    /// The judge has looked and concludes nothing.
+    pub(crate) fn judged_steady(self, asked: Asked) -> Self {
+        self.concluding(asked, Vec::new())
+    }
+
+    fn concluding(mut self, asked: Asked, conclusions: Vec<Conclusion>) -> Self {
         let observations = self.all().map(|seen| seen.observation).collect();
-        self.0.judgements.push(Judgement {
-            asked,
-            conclusions,
-            unknown: 0.0,
-            never_accepted: 0.0,
-            nodes: None,
-            observations,
-        });
+        let (unknown, never_accepted, nodes) = (0.0, 0.0, None);
+        self.0.judgements.push(Judgement { asked, conclusions, unknown, never_accepted, nodes, observations });
         self
     }
 
@@ -136,7 +147,7 @@ impl Scene {
         self.0.connections += 1;
         let offers = !matches!(step, Step::Prime(_) | Step::Interpose);
         let origin = Origin { index: index.saturating_sub(1), was_resumed: false, is_last: true };
-        let offered = Offered { kind: asked.kind, age: Nanos(1_000_000), origin: Some(origin), key_name: None };
+        let offered = Offered { kind: asked.kind, age: Nanos(1_000_000), origin: Some(origin), key_name: None, leaf: None };
         let asked = if offers { asked } else { Asked { kind: Kind::Full, ..asked } };
         let mut facts = Facts::of_choice(asked.tls, 0x1301);
         facts.kind = kind;
@@ -195,6 +206,12 @@ impl Scene {
     /// The server let wait so long in each handshake.
     pub(crate) fn stalls(mut self, stall: Nanos) -> Self {
         self.all().for_each(|seen| seen.stall = Some(stall));
+        self
+    }
+
+    /// The server ended each in this way.
+    pub(crate) fn ended(mut self, ended: Ended) -> Self {
+        self.all().for_each(|seen| seen.observation.ended = ended);
         self
     }
 

@@ -69,6 +69,7 @@ fn section_4_resumed_with_early_data() {
         max_early_data: Some(1024),
         received: Receipt::fresh(Nanos(0)),
         alpn: None,
+        leaf: None,
     };
     let mut connection = start(&trace, config(Vec::new()), Offer::Early(ticket));
     let data = trace.get("client early data");

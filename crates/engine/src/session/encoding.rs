@@ -1,15 +1,16 @@
 //! Sessions as bytes, for another process to resume.
 //!
 //! ```text
-//! "reprise session" | uint8 format = 1 | opaque server<0..2^16-1>
+//! "reprise session" | uint8 format = 2 | opaque server<0..2^16-1>
 //! uint16 cipher_suite | uint64 milliseconds between 1970 and its receipt
 //! TLS 1.3:  opaque psk<0..255> | opaque ticket<0..2^16-1> | uint32 lifetime | uint32 age_add
 //!           uint32 max_early_data, zero for none | opaque alpn<0..255>, empty for none
 //! TLS 1.2:  opaque master_secret[48] | uint8 extended_master_secret
 //!           opaque session_id<0..32> | opaque ticket<0..2^16-1>, empty for none | uint32 lifetime_hint
+//! opaque leaf<0..255>: SHA-256 of the server's certificate, empty where it is not known
 //! ```
 //!
-//! The suite says which version it is. Whoever has these bytes can resume the session and, without (EC)DHE, read it.
+//! Format 1 is the same without the last field. The suite says which version it is. Whoever has these bytes can resume the session and, without (EC)DHE, read it.
 
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +26,9 @@ use crate::secret::Secret;
 use crate::suite::{self, Suite};
 
 const MAGIC: &[u8; 15] = b"reprise session";
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+/// The format that does not know the server's certificate.
+const WITHOUT_LEAF: u8 = 1;
 /// More than all fields of fixed or short length take together.
 const FIXED_LEN: usize = 256;
 const MAX_SESSION_ID: usize = 32;
@@ -76,6 +79,7 @@ impl Session {
             Self::Tls12(session) => session.write(&mut out),
             Self::Tls13(ticket) => ticket.write(&mut out),
         }
+        vec8(&mut out, |out| self.leaf().iter().for_each(|leaf| out.extend_from_slice(leaf)));
         out
     }
 
@@ -89,7 +93,7 @@ impl Session {
             return Err(SessionError::NotASession);
         }
         let format = reader.u8()?;
-        if format != FORMAT {
+        if ![WITHOUT_LEAF, FORMAT].contains(&format) {
             return Err(SessionError::UnknownFormat(format));
         }
         let saved = reader.vec16()?;
@@ -104,8 +108,15 @@ impl Session {
             Version::Tls12 => Self::Tls12(Tls12Session::read(&mut reader, suite, received)?),
             Version::Tls13 => Self::Tls13(Tls13Ticket::read(&mut reader, suite, received)?),
         };
+        let leaf = match format {
+            WITHOUT_LEAF => None,
+            _ => match reader.vec8()? {
+                [] => None,
+                leaf => Some(leaf.try_into().map_err(|_| WireError::BadLength)?),
+            },
+        };
         reader.finish()?;
-        Ok(session)
+        Ok(session.with_leaf(leaf))
     }
 
     /// Bytes of the fields that may be long.
@@ -139,6 +150,7 @@ impl Tls13Ticket {
             max_early_data: Some(reader.u32()?).filter(|&limit| limit > 0),
             received,
             alpn: non_empty(reader.vec8()?),
+            leaf: None,
         })
     }
 }
@@ -166,7 +178,15 @@ impl Tls12Session {
         let ticket = non_empty(reader.vec16()?);
         let lifetime_hint = reader.u32()?;
         let ticket = ticket.map(|ticket| Tls12Ticket { ticket, lifetime_hint });
-        Ok(Self { suite, master_secret, extended_master_secret, session_id: session_id.to_vec(), ticket, received })
+        Ok(Self {
+            suite,
+            master_secret,
+            extended_master_secret,
+            session_id: session_id.to_vec(),
+            ticket,
+            received,
+            leaf: None,
+        })
     }
 }
 

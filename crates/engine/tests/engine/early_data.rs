@@ -167,6 +167,7 @@ fn ticket() -> Tls13Ticket {
         max_early_data: Some(1000),
         received: Receipt::fresh(NOW),
         alpn: Some(b"http/1.1".to_vec()),
+        leaf: None,
     }
 }
 

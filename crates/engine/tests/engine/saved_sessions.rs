@@ -88,6 +88,7 @@ fn all_of_a_ticket_is_kept() {
     assert_eq!((loaded.suite, loaded.psk.as_ref()), (saved.suite, saved.psk.as_ref()));
     assert_eq!((&loaded.ticket, &loaded.alpn), (&saved.ticket, &Some(b"h2".to_vec())));
     assert_eq!((loaded.lifetime, loaded.age_add, loaded.max_early_data), (saved.lifetime, saved.age_add, Some(77)));
+    assert!(loaded.leaf.is_some() && loaded.leaf == saved.leaf);
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn what_is_no_session_for_this_server_says_why() {
         bytes[at] = value;
         bytes
     };
-    assert_eq!(load(&edited(15, 2), SERVER), Some(SessionError::UnknownFormat(2)));
+    assert_eq!(load(&edited(15, 3), SERVER), Some(SessionError::UnknownFormat(3)));
     let suite = 15 + 1 + 2 + SERVER.len();
     assert_eq!(load(&edited(suite + 1, 4), SERVER), Some(SessionError::UnknownSuite(CipherSuite(0x1304))));
     // A suite of another hash has PSKs of another length.
@@ -177,8 +178,12 @@ proptest! {
     #[test]
     fn what_was_saved_is_loaded(master in any::<[u8; 48]>(), id in proptest::collection::vec(any::<u8>(), 0..=32), hint: u32) {
         let body = [&master[..], &[1, id.len() as u8], &id, &[0, 1, 9], &hint.to_be_bytes()].concat();
-        let bytes = [&b"reprise session\x01\x00\x01s"[..], &TLS12.0.to_be_bytes(), &[0; 8], &body].concat();
-        let session = Session::decode(&bytes, "s", Nanos(0), SystemTime::UNIX_EPOCH).unwrap();
-        prop_assert_eq!(&session.encode("s", Nanos(0), SystemTime::UNIX_EPOCH)[..], &bytes[..]);
+        let of_format = |format: u8, leaf: &[u8]| {
+            [b"reprise session", &[format][..], b"\x00\x01s", &TLS12.0.to_be_bytes(), &[0; 8], &body, leaf].concat()
+        };
+        let (before, bytes) = (of_format(1, &[]), of_format(2, &[&[32][..], &master[..32]].concat()));
+        let load = |bytes: &[u8]| Session::decode(bytes, "s", Nanos(0), SystemTime::UNIX_EPOCH).unwrap();
+        prop_assert_eq!(&load(&bytes).encode("s", Nanos(0), SystemTime::UNIX_EPOCH)[..], &bytes[..]);
+        prop_assert_eq!(load(&before).leaf(), None);
     }
 }

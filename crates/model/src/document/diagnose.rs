@@ -142,6 +142,9 @@ pub struct BalancedNodes {
     pub low: u32,
     /// The likeliest number.
     pub likely: u32,
+    /// How probable that number is, in percent; absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likely_percent: Option<u32>,
     /// At most so many (97.5 %); null where it may be more than are told apart.
     pub high: Option<u32>,
     /// How the balancer chooses; null where that is open.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{Asked, Nanos};
 
 /// One thing that a measurement showed, its evidence and its remedies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Finding {
     /// What fixes it, software by software; absent where nothing needs to be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
+    /// The versions and mechanisms that it is about; absent where it is about none, or all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<Asked>,
     /// Whether servers are built so on purpose: a note of it then asks for nothing, whatever may be changed. Absent where not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_design: bool,
@@ -52,6 +55,7 @@ impl Finding {
             cost_cpu: None,
             remedy: None,
             remedies: Vec::new(),
+            mechanisms: Vec::new(),
             by_design: false,
         }
     }
@@ -66,6 +70,12 @@ impl Finding {
     pub fn asks_for_nothing(&self) -> bool {
         let has_remedy = !self.remedies.is_empty() || self.remedy.is_some();
         self.severity == Severity::Note && (self.by_design || !has_remedy)
+    }
+
+    /// The same about these versions and mechanisms.
+    #[must_use]
+    pub fn under(self, mechanisms: impl IntoIterator<Item = Asked>) -> Self {
+        Self { mechanisms: mechanisms.into_iter().collect(), ..self }
     }
 
     /// The same with what was observed.

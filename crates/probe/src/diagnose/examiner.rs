@@ -54,7 +54,8 @@ pub fn diagnose(
 
 /// What a healthy server is asked for.
 fn planned(limits: DiagnoseLimits) -> u32 {
-    let is_usual = |it: &&Experiment| !matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Stall);
+    let is_usual =
+        |it: &&Experiment| !matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Eviction | Needs::Stall);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
 }
@@ -222,6 +223,7 @@ impl<'a> Examiner<'a> {
             Needs::Session => !self.given.is_empty(),
             Needs::Fill => accepted > 0 && self.limited.limits.fill > 0,
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
+            Needs::Eviction => self.found.offers_after_ends(asked).are_evicted(),
             Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
                 let length = self.limited.connector.early_request_length();

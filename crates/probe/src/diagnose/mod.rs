@@ -1,5 +1,6 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
+mod ended_connections;
 mod examiner;
 mod experiment;
 mod history;
@@ -19,6 +20,7 @@ use reprise_model::{Asked, Nanos, Version};
 use crate::addresses::DeadAddress;
 use crate::failed::FailedConnection;
 use crate::series::Series;
+pub use ended_connections::EndedConnections;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 pub use judgement::{Judgement, NodeNames, are_named, key_name};

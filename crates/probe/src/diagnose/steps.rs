@@ -20,6 +20,9 @@ const HANGS: u32 = 2;
 /// Once one has hung, nobody waits longer than this for the next.
 pub(super) const SHORTER: Duration = Duration::from_secs(2);
 
+/// Nobody waits longer than this for a second connection beside one that is open: some servers serve one at a time.
+const BESIDE: Duration = Duration::from_secs(1);
+
 /// So often a version is asked for again that was refused.
 const OTHER_NODES: u32 = 3;
 
@@ -58,6 +61,12 @@ impl<'e, 'a> Steps<'e, 'a> {
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
     /// shows nothing of sessions.
     pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<FailedConnection>, EarlyEnd> {
+        let carried_out = self.carry_out_each(steps);
+        self.limited.connector.close_open();
+        carried_out
+    }
+
+    fn carry_out_each(&mut self, steps: &[Step]) -> Result<Option<FailedConnection>, EarlyEnd> {
         for &step in steps {
             if self.hung >= HANGS {
                 break;
@@ -117,8 +126,16 @@ impl<'e, 'a> Steps<'e, 'a> {
             Offer::Ticket(ticket) => ticket.ticket.len(),
             _ => 0,
         };
+        let (is_beside_another, timeout) = (self.limited.connector.has_open(), self.limited.connector.settings.timeout);
+        if is_beside_another {
+            self.limited.connector.settings.timeout = timeout.min(BESIDE);
+        }
         let mut record = self.connect(step, variation.offering(identity), self.asked, offer)?;
-        if is_silence(record.fault.as_ref()) {
+        self.limited.connector.settings.timeout = timeout;
+        if is_silence(record.fault.as_ref()) && is_beside_another {
+            // A server that serves one connection at a time is silent as long as the other is open.
+            self.hung = HANGS;
+        } else if is_silence(record.fault.as_ref()) {
             self.hung += 1;
             self.cache = SessionCache::default();
             let connector = &mut self.limited.connector;

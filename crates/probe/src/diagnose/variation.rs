@@ -20,6 +20,8 @@ pub enum Variation {
     WithoutExtendedMasterSecret,
     /// Neither the suite that the server chooses nor, under TLS 1.3, another of its hash.
     WithoutChosenSuite,
+    /// The same of the session that is offered.
+    WithoutSessionSuite,
     /// No client certificate.
     WithoutCertificate,
     /// psk_ke alone.
@@ -44,6 +46,8 @@ pub enum Variation {
     EndsWithFin,
     /// A reset at the end, after the same request once more.
     EndsWithReset,
+    /// No request and no end: it is still open when the next begins.
+    StaysOpen,
 }
 
 /// As long as an X25519MLKEM768 key share makes it, and some more than one segment of Ethernet.
@@ -69,7 +73,8 @@ impl Variation {
             | Self::AcknowledgesAtOnce
             | Self::AsksAgain
             | Self::EndsWithFin
-            | Self::EndsWithReset => {}
+            | Self::EndsWithReset
+            | Self::StaysOpen => {}
             Self::WithoutSni => varied.sni.take().map(drop)?,
             Self::WithoutAlpn => {
                 varied.alpn.first()?;
@@ -77,6 +82,10 @@ impl Variation {
             }
             Self::WithoutCertificate => varied.identity.take().map(drop)?,
             Self::WithoutChosenSuite => varied.cipher_suites = others(&config.cipher_suites, chosen?)?,
+            Self::WithoutSessionSuite => {
+                varied.cipher_suites = others(&config.cipher_suites, chosen?)?;
+                varied.shape = HelloShape { session_suite: false, ..shape };
+            }
             Self::PskKe => varied.tls13.psk_modes = vec![PskMode::PskKe],
             Self::BothPskModes => varied.tls13.psk_modes = vec![PskMode::PskDheKe, PskMode::PskKe],
             Self::WithoutExtendedMasterSecret => varied.shape = HelloShape { extended_master_secret: false, ..shape },
@@ -103,6 +112,7 @@ impl Variation {
         match self {
             Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, ..CloseBehavior::default() },
             Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, asks_again: true, ..CloseBehavior::default() },
+            Self::StaysOpen => CloseBehavior { close: CloseMethod::StaysOpen, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
             Self::AsksAgain => CloseBehavior { asks_again: true, ..CloseBehavior::default() },
             Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },

@@ -44,6 +44,7 @@ impl Driver<'_> {
                 self.stream.reset();
                 Ok(())
             }
+            CloseMethod::StaysOpen => Ok(()),
         }
     }
 

@@ -97,6 +97,7 @@ mod tests {
                 max_early_data: None,
                 received: Receipt::fresh(Nanos(u64::from(number))),
                 alpn: None,
+                leaf: Some([number; 32]),
             })
         };
         let sessions = (0..tickets).map(ticket).collect();

@@ -88,13 +88,15 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     blocks
 }
 
-/// "3 nodes, taken in turn"; "2 to 4 nodes, likely 3, taken at random".
+/// "3 nodes or processes, taken in turn"; "2 to 4 nodes or processes, likely 3, taken at random": processes of one machine look the same.
 fn behind(nodes: BalancedNodes) -> Fact {
-    let BalancedNodes { low, likely, high, policy } = nodes;
+    let BalancedNodes { low, likely, likely_percent, high, policy } = nodes;
+    let is_named = likely_percent.is_none_or(|percent| percent >= NAMED_FROM);
     let count = match high {
-        Some(high) if low == high => format!("{low} nodes"),
-        Some(high) => format!("{low} to {high} nodes, likely {likely}"),
-        None => format!("{low} nodes or more"),
+        Some(high) if low == high => format!("{low} nodes or processes"),
+        Some(high) if is_named => format!("{low} to {high} nodes or processes, likely {likely}"),
+        Some(high) => format!("{low} to {high} nodes or processes"),
+        None => format!("{low} nodes or processes, or more"),
     };
     let chosen = match policy {
         Some(BalancingPolicy::InTurn) => ", taken in turn",
@@ -105,6 +107,9 @@ fn behind(nodes: BalancedNodes) -> Fact {
     };
     Fact::new("behind it", count + chosen)
 }
+
+/// A number that is less probable than so many percent is not named: several that share beside one that does not look like fewer that do not.
+const NAMED_FROM: u32 = 80;
 
 /// Which address was asked, and how to ask the others of the name.
 fn asked(address: &str, others: &[String]) -> String {

@@ -23,6 +23,7 @@ def serve(plain):
                 if request.endswith(b"\r\n\r\n"):
                     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n")
                     request = b""
+            # A test's own end of a connection.
     except OSError:
         pass
 

@@ -1,6 +1,6 @@
 //! What the rules make of experiments.
 
-use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
+use reprise_model::{Asked, ClientAuthentication, Ended, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
 use reprise_probe::diagnose::{Step, Variation};
 
 use reprise_judge::JudgedCause as Concluded;
@@ -63,6 +63,12 @@ fn what_is_varied_loses_the_session() {
         (&connection_closed_after_response::CAUSE, Scene::resuming(TLS13).answered(false), &[]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, FULL]), &["Note"]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, TICKET]), &[]),
+        (&suite_differs::CAUSE, run("no-suite-of-its-hash", TLS13, &[FULL, FULL, FULL]), &[]),
+        (
+            &suite_differs::CAUSE,
+            run("no-suite-of-its-hash", TLS13, &[FULL, FULL, FULL]).last_fails(FaultName::Alert(47)),
+            &["Risk, Possible", "illegal_parameter", "no suite has the hash"],
+        ),
         (&large_client_hello::CAUSE, large(FULL), &["is not resumed"]),
         (&large_client_hello::CAUSE, large(TICKET), &[]),
         (&large_client_hello::CAUSE, large(TICKET).last_fails(FaultName::ConnectionReset), &["fails where it offers"]),
@@ -77,12 +83,43 @@ fn what_is_varied_gains_the_session() {
     };
     let uncertified = |kind| Scene::refusing(TLS12_ID).run("no-certificate-at-all", TLS12_ID, &[FULL, kind]);
     let unnamed = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[FULL, kind]);
+    let open = |asked, kinds: &[Kind]| {
+        let steps: Vec<Kind> = kinds.iter().flat_map(|kind| [FULL, *kind]).collect();
+        Scene::refusing(asked).run("while-open", asked, &steps)
+    };
+    let freed = |kinds: &[Kind]| open(TLS12_ID, kinds).ended(Ended::Fin);
     let given_with_a_name = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[FULL]).key_names(&[1; 8]);
     check(vec![
         (&client_psk_mode::CAUSE, both(PskMode::PskKe), &["Fault"]),
         (&client_psk_mode::CAUSE, both(PskMode::PskDheKe), &[]),
         (&session_too_large::CAUSE, uncertified(ID), &["Fault"]),
         (&session_too_large::CAUSE, uncertified(FULL), &[]),
+        (
+            &unclean_close_evicts::CAUSE,
+            freed(&[ID; 3]),
+            &[
+                "Fault, Likely",
+                "the server ends without close_notify",
+                "0 of 6 connections",
+                "While it was open",
+                "Let the server end",
+            ],
+        ),
+        (&unclean_close_evicts::CAUSE, freed(&[ID]), &["Possible"]),
+        (&unclean_close_evicts::CAUSE, freed(&[ID; 3]).and_resuming(TLS12), &["Risk"]),
+        (&unclean_close_evicts::CAUSE, open(TLS13, &[TICKET; 3]).ended(Ended::Fin), &["Fault", "TLS 1.3 by ticket"]),
+        // It serves one connection at a time.
+        (
+            &unclean_close_evicts::CAUSE,
+            freed(&[ID]).last_fails(FaultName::Timeout),
+            &["Fault, Possible", "which may be why", "id-never-accepted"],
+        ),
+        // The cache is off; the server says that it ends the connection; nobody has seen its end; sessions live on.
+        (&unclean_close_evicts::CAUSE, freed(&[FULL; 3]), &[]),
+        (&unclean_close_evicts::CAUSE, freed(&[ID, ID, FULL]), &[]),
+        (&unclean_close_evicts::CAUSE, open(TLS12_ID, &[ID; 3]).ended(Ended::CloseNotify), &[]),
+        (&unclean_close_evicts::CAUSE, open(TLS12_ID, &[ID; 3]), &[]),
+        (&unclean_close_evicts::CAUSE, run("while-open", TLS12_ID, &[FULL, ID]).ended(Ended::Fin), &[]),
         (&vhost_directives::CAUSE, unnamed(TICKET), &["2 lines of evidence"]),
         (&vhost_directives::CAUSE, unnamed(FULL).key_names(&[1; 10]), &[]),
         (&vhost_directives::CAUSE, given_with_a_name, &["not given without it"]),

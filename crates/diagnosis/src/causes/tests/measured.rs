@@ -3,7 +3,7 @@
 use reprise_model::document::TicketRequestRecord;
 use reprise_model::{
     ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode, Ticket,
-    Verification,
+    TicketKeyName, Verification,
 };
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -119,6 +119,42 @@ fn what_is_accepted_sometimes_is_told_with_its_pattern() {
         (&id_cache_per_process::CAUSE, ids().run("1.2", Kind::Ticket, 300), &["Possible"]),
         (&id_cache_per_process::CAUSE, ids(), &["Possible"]),
         (&resumed_ticket_refused::CAUSE, by_origin, &["Fault, Likely", "given by a full handshake"]),
+    ]);
+}
+
+/// Ten sessions of the certificate 1 where the server shows 2, with tickets under the key 7 before and `key` since.
+fn of_another_certificate(key: u8) -> Example {
+    full("1.3").facts(|it| it.leaf = Some([2; 32])).refused("1.3", Kind::Ticket, 10).all(|it| {
+        let offered = it.offered.as_mut().unwrap();
+        (offered.leaf, offered.key_name) = (Some([1; 32]), Some(TicketKeyName([7; 16])));
+        let facts = it.outcome.as_mut().unwrap();
+        facts.leaf = Some([2; 32]);
+        facts.tickets.add(Ticket { key_name: TicketKeyName([key; 16]), ..ticket(None) });
+    })
+}
+
+#[test]
+fn sessions_of_the_certificate_before_are_told() {
+    let renewed = || of_another_certificate(7);
+    let in_turns = renewed().run("1.2", Kind::Full, 900).facts(|it| it.leaf = Some([1; 32]));
+    let in_turns = in_turns.run("1.2", Kind::Ticket, 900).facts(|it| (it.kind, it.leaf) = (Kind::Full, Some([2; 32])));
+    let accepted_since = renewed().run("1.2", Kind::Ticket, 300).all(|it| it.offered.as_mut().unwrap().leaf = Some([1; 32]));
+    let resumed = renewed().run("1.2", Kind::Ticket, 300).all(|it| it.offered.as_mut().unwrap().leaf = Some([2; 32]));
+    check(&[
+        (
+            &certificate_renewed::CAUSE,
+            renewed(),
+            &["Risk, Likely", "another now", "10 connections offered", "certificate 0101010101010101…", "key is the same"],
+        ),
+        (&certificate_renewed::CAUSE, resumed, &["Likely", "100 of 100 resumed"]),
+        // A reload that makes new keys refuses them as well.
+        (&certificate_renewed::CAUSE, of_another_certificate(9), &["Possible", "another ticket key"]),
+        // Nodes; a certificate that sessions do not hang on.
+        (&certificate_renewed::CAUSE, in_turns, &[]),
+        (&certificate_renewed::CAUSE, accepted_since, &[]),
+        (&certificate_renewed::CAUSE, full("1.3").refused("1.3", Kind::Ticket, 10), &[]),
+        // What explains the refusals is not told as well.
+        (&not_offered::CAUSE, renewed(), &[]),
     ]);
 }
 

@@ -99,6 +99,7 @@ impl ExpectFinished {
                 session_id: handshake.session_id,
                 ticket,
                 received: since.unwrap_or(Receipt::fresh(core.now)),
+                leaf: None,
             }));
         }
         Ok(State::Tls12Traffic(ExpectTraffic))

@@ -61,6 +61,7 @@ impl ExpectTraffic {
             max_early_data: ticket.max_early_data_size(),
             received: Receipt::fresh(core.now),
             alpn: core.protocol.clone(),
+            leaf: None,
         }));
         Ok(())
     }
