@@ -89,7 +89,7 @@ fn of_group(title: String, group: Vec<Finding>) -> Option<Finding> {
     let (odds, by_design) = (group.iter().filter_map(|it| it.odds).max(), group.iter().all(|it| it.by_design));
     let line = |finding: &Finding, line: &String| match is_alone {
         true => line.clone(),
-        false => format!("{}: {line}", mechanisms(&finding.mechanisms)),
+        false => finding.mechanisms.first().map_or_else(|| line.clone(), |asked| format!("{}: {line}", mechanism(*asked))),
     };
     let evidence = group.iter().flat_map(|it| it.evidence.iter().map(|text| line(it, text)).collect::<Vec<_>>()).collect();
     let all = group.iter().flat_map(|it| it.mechanisms.clone()).collect();
@@ -97,11 +97,6 @@ fn of_group(title: String, group: Vec<Finding>) -> Option<Finding> {
     let cost_cpu = group.iter().find_map(|it| it.cost_cpu);
     let first = group.into_iter().next()?;
     Some(Finding { severity, confidence, title, evidence, odds, by_design, cost_ns, cost_cpu, mechanisms: all, ..first })
-}
-
-/// "TLS 1.3 by ticket, TLS 1.2 by session ID".
-fn mechanisms(all: &[Asked]) -> String {
-    all.iter().map(|asked| mechanism(*asked)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -143,7 +138,9 @@ mod tests {
 
     #[test]
     fn two_things_of_one_mechanism_stay_two() {
-        let of = |how: &str| of("offer-breaks-connection", Risk, Likely, &format!("TLS 1.3 by ticket: {how} breaks it"), &[TLS13]);
+        let of = |how: &str| {
+            of("offer-breaks-connection", Risk, Likely, &format!("TLS 1.3 by ticket: {how} breaks it"), &[TLS13])
+        };
         assert_eq!(settled(vec![of("a split"), of("a name")], &[]).len(), 2);
     }
 

@@ -3,8 +3,8 @@
 //!
 //! A client that offers a session without such a suite is told too.
 
-use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{FaultName, Version};
 use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::{Cause, ExaminedRule, Rule};
@@ -20,7 +20,7 @@ must be willing to choose. TLS 1.3 needs only a suite with the same hash (RFC 98
     seen: "\
 Of a server: a session that was made without the suite that the server prefers is refused where that suite is offered again
 (under TLS 1.3 one of another hash). That is as the RFC allows, and a note. A TLS 1.3 session is also offered with suites of another hash alone: a
-full handshake is right then (RFC 9846 §4.3.11), and a server that ends the connection instead (GnuTLS 3.7: illegal_parameter) is a risk. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
+full handshake is right then (RFC 9846 §4.3.11), and a server that ends the connection instead (GnuTLS 3.7: handshake_failure) is a risk. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
 none of its hash, which is a risk.",
     confirm: "\
 Offer the session with another hash:
@@ -53,20 +53,30 @@ fn of_refusal(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     Some(CAUSE.finding(Severity::Note, confidence, title).because(evidence(run)).by_design().under([run.asked]))
 }
 
-/// The connection fails where a session is offered and no suite of its hash, though the same suites complete without a session.
+/// The server ends the connection where a session is offered and no suite of its hash, though the same suites complete without one.
 fn of_failure(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
-    let failure = |seen: &[ProbeRecord]| {
-        seen.iter().find(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_))))?.observation.outcome.err()
-    };
-    let confidence =
-        Examined::each_time(run, |seen| failure(seen).is_some()).filter(|_| examined.always_resumes(run.asked))?;
+    let is_served = examined
+        .runs("other-suite")
+        .any(|other| other.asked == run.asked && other.seen.first().is_some_and(|seen| seen.observation.facts().is_some()));
+    let failure = |seen: &[ProbeRecord]| seen.iter().filter_map(came).find_map(ended_by_server);
+    let confidence = Examined::each_time(run, |seen| failure(seen).is_some())?;
     let title = format!(
         "{}: the connection fails ({}) where no suite has the hash of the session that is offered",
         mechanism(run.asked),
         named(failure(&run.seen)?)
     );
     let finding = CAUSE.finding(Severity::Risk, confidence, title).under([run.asked]);
-    Some(finding.because([OF_THE_SAME_SUITES.to_owned()].into_iter().chain(evidence(run))))
+    let evidence = [OF_THE_SAME_SUITES.to_owned()].into_iter().chain(evidence(run));
+    (is_served && examined.always_resumes(run.asked)).then(|| finding.because(evidence))
+}
+
+fn ended_by_server(came: ResumptionOutcome) -> Option<FaultName> {
+    match came {
+        ResumptionOutcome::Failed(name @ (FaultName::Alert(_) | FaultName::ClosedEarly | FaultName::ConnectionReset)) => {
+            Some(name)
+        }
+        _ => None,
+    }
 }
 
 const OF_THE_SAME_SUITES: &str =

@@ -4,7 +4,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_probe::diagnose::ExperimentRun;
 
-use super::{Cause, ExaminedRule, Fix, Rule, cache_too_small, fix};
+use super::{Cause, ExaminedRule, Fix, Rule, cache_too_small, context_per_connection, fix};
 use crate::diagnose::examined::{Counts, Examined, evidence, mechanism};
 use crate::figures::connections;
 
@@ -44,7 +44,7 @@ Clients on poor networks, and those that do not shut down, pay for a full handsh
 costs most. Where the server ends connections so, all that have no self-contained ticket pay.",
     advice: "Use tickets, which need no cache, or let both sides end their connections with close_notify (SSL_shutdown):",
     fixes: &[OF_CLIENT[0], OF_SERVER[0], OF_SERVER[1], OF_SERVER[2], OF_SERVER[3], OF_SERVER[4]],
-    explained_by: &[&cache_too_small::CAUSE],
+    explained_by: &[&cache_too_small::CAUSE, &context_per_connection::CAUSE],
     separated_by: &["unclean-close", "reset", "while-open"],
     severities: &[Severity::Fault, Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],

@@ -1,6 +1,6 @@
 //! What becomes of sessions once their connections have ended, and how the server ended them.
 
-use reprise_model::{Asked, Ended, Kind, Observation};
+use reprise_model::{Asked, Ended, Kind, Observation, Ticket};
 
 use super::Examination;
 
@@ -15,6 +15,8 @@ pub struct EndedConnections {
     pub with_close_notify: u32,
     /// Those that it ended without.
     pub without: u32,
+    /// Those that were given a ticket which holds its session, so that no cache is asked for it.
+    pub self_contained: u32,
 }
 
 impl Examination {
@@ -35,12 +37,14 @@ impl EndedConnections {
             resumed: self.resumed + u32::from(is_offered && facts.kind != Kind::Full),
             with_close_notify: self.with_close_notify + u32::from(seen.ended == Ended::CloseNotify),
             without: self.without + u32::from(matches!(seen.ended, Ended::Fin | Ended::Reset)),
+            self_contained: self.self_contained + u32::from(facts.tickets.iter().any(Ticket::holds_its_session)),
         }
     }
 
     /// Whether sessions seem to go with their connections: a server that is slow to free one resumes a few that are offered at once.
     pub fn are_evicted(self) -> bool {
         let refused = self.offered - self.resumed;
-        refused > 0 && refused >= 4 * self.resumed && self.with_close_notify == 0 && self.without > 0
+        let is_stored = self.self_contained == 0;
+        is_stored && refused > 0 && refused >= 4 * self.resumed && self.with_close_notify == 0 && self.without > 0
     }
 }

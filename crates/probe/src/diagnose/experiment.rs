@@ -99,119 +99,118 @@ const OPEN: Step = Prime(Variation::StaysOpen);
 const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
 
 /// Every experiment, in the order in which they are made: what the later ones need is found out by the earlier.
-pub static EXPERIMENTS: &[Experiment] =
-    &[
-        Experiment::new("resume", "nothing")
-            .needs(Needs::Nothing)
-            .gravity(Gravity::Nothing)
-            .steps(&[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME]),
-        Experiment::new("history", "which session is offered, how old it is, and after how many others")
-            .needs(Needs::Session)
-            .gravity(Gravity::Nothing),
-        Experiment::new("no-sni-at-all", "neither connection sends server_name")
-            .needs(Needs::NoResumption)
-            .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
-        Experiment::new("no-certificate-at-all", "neither connection sends a client certificate")
-            .needs(Needs::Refusal)
-            .steps(&[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)]),
-        Experiment::new("both-psk-modes", "both connections offer psk_ke beside psk_dhe_ke")
-            .under(TLS13)
-            .needs(Needs::Refusal)
-            .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
-        Experiment::new("while-open", "the first connection is still open when its session is offered")
-            .under(STORED)
-            .needs(Needs::Eviction)
-            .gravity(Gravity::Nothing)
-            .steps(&[OPEN, RESUME, OPEN, RESUME, OPEN, RESUME]),
-        Experiment::new("keep-alive", "a second request on the same connection")
-            .under(TICKETS)
-            .needs(Needs::NoResumption)
-            .gravity(Gravity::Nothing)
-            .steps(&[Prime(Variation::AsksAgain)]),
-        Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
-            .steps(&[Prime(Variation::EndsWithFin), RESUME]),
-        // It asks again too, which costs no connection more.
-        Experiment::new("reset", "the first connection ends with a reset")
-            .under(STORED)
-            .steps(&[Prime(Variation::EndsWithReset), RESUME]),
-        Experiment::new("fill", "other full handshakes in between")
-            .under(STORED)
-            .needs(Needs::Fill)
-            .steps(&[PRIME, Interpose, RESUME]),
-        Experiment::new("without-sni", "the resumption sends no server_name")
-            .gravity(Gravity::Note)
-            .steps(&[PRIME, Resume(Variation::WithoutSni)]),
-        Experiment::new("without-alpn", "the resumption offers no ALPN")
-            .under(TICKETS)
-            .gravity(Gravity::Note)
-            .steps(&[PRIME, Resume(Variation::WithoutAlpn)]),
-        Experiment::new(
-            "without-extended-master-secret",
-            "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
-        )
-        .under(TLS12)
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment::new("resume", "nothing")
+        .needs(Needs::Nothing)
         .gravity(Gravity::Nothing)
-        .steps(&[PRIME, Resume(Variation::WithoutExtendedMasterSecret)]),
-        Experiment::new(
-            "with-extended-master-secret",
-            "the first connection leaves out extended_master_secret, the resumption has it",
-        )
-        .under(TLS12)
+        .steps(&[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME]),
+    Experiment::new("history", "which session is offered, how old it is, and after how many others")
+        .needs(Needs::Session)
+        .gravity(Gravity::Nothing),
+    Experiment::new("no-sni-at-all", "neither connection sends server_name")
+        .needs(Needs::NoResumption)
+        .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
+    Experiment::new("no-certificate-at-all", "neither connection sends a client certificate")
+        .needs(Needs::Refusal)
+        .steps(&[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)]),
+    Experiment::new("both-psk-modes", "both connections offer psk_ke beside psk_dhe_ke")
+        .under(TLS13)
+        .needs(Needs::Refusal)
+        .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
+    Experiment::new("while-open", "the first connection is still open when its session is offered")
+        .under(STORED)
+        .needs(Needs::Eviction)
         .gravity(Gravity::Nothing)
-        .steps(&[Prime(Variation::WithoutExtendedMasterSecret), RESUME]),
-        Experiment::new("other-suite", "the first connection leaves out the suite that the server prefers")
-            .under(TICKETS)
-            .gravity(Gravity::Note)
-            .steps(&[Prime(Variation::WithoutChosenSuite), RESUME]),
-        // The first connection shows that such suites are served.
-        Experiment::new("no-suite-of-its-hash", "the resumption offers no suite of the session's hash")
-            .under(TLS13)
-            .steps(&[Prime(Variation::WithoutChosenSuite), PRIME, Resume(Variation::WithoutSessionSuite)]),
-        Experiment::new("without-certificate", "the resumption has no client certificate to send")
-            .under(TICKETS)
-            .gravity(Gravity::Nothing)
-            .steps(&[PRIME, Resume(Variation::WithoutCertificate)]),
-        Experiment::new("psk-ke", "the resumption offers psk_ke alone").under(TLS13).gravity(Gravity::Nothing).steps(&[
-            Prime(Variation::BothPskModes),
-            Resume(Variation::PskKe),
-            Resume(Variation::BothPskModes),
+        .steps(&[OPEN, RESUME, OPEN, RESUME, OPEN, RESUME]),
+    Experiment::new("keep-alive", "a second request on the same connection")
+        .under(TICKETS)
+        .needs(Needs::NoResumption)
+        .gravity(Gravity::Nothing)
+        .steps(&[Prime(Variation::AsksAgain)]),
+    Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
+        .steps(&[Prime(Variation::EndsWithFin), RESUME]),
+    // It asks again too, which costs no connection more.
+    Experiment::new("reset", "the first connection ends with a reset")
+        .under(STORED)
+        .steps(&[Prime(Variation::EndsWithReset), RESUME]),
+    Experiment::new("fill", "other full handshakes in between")
+        .under(STORED)
+        .needs(Needs::Fill)
+        .steps(&[PRIME, Interpose, RESUME]),
+    Experiment::new("without-sni", "the resumption sends no server_name")
+        .gravity(Gravity::Note)
+        .steps(&[PRIME, Resume(Variation::WithoutSni)]),
+    Experiment::new("without-alpn", "the resumption offers no ALPN")
+        .under(TICKETS)
+        .gravity(Gravity::Note)
+        .steps(&[PRIME, Resume(Variation::WithoutAlpn)]),
+    Experiment::new(
+        "without-extended-master-secret",
+        "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
+    )
+    .under(TLS12)
+    .gravity(Gravity::Nothing)
+    .steps(&[PRIME, Resume(Variation::WithoutExtendedMasterSecret)]),
+    Experiment::new(
+        "with-extended-master-secret",
+        "the first connection leaves out extended_master_secret, the resumption has it",
+    )
+    .under(TLS12)
+    .gravity(Gravity::Nothing)
+    .steps(&[Prime(Variation::WithoutExtendedMasterSecret), RESUME]),
+    Experiment::new("other-suite", "the first connection leaves out the suite that the server prefers")
+        .under(TICKETS)
+        .gravity(Gravity::Note)
+        .steps(&[Prime(Variation::WithoutChosenSuite), RESUME]),
+    // That such suites are served is shown by the one before.
+    Experiment::new("no-suite-of-its-hash", "the resumption offers no suite of the session's hash")
+        .under(TLS13)
+        .steps(&[PRIME, Resume(Variation::WithoutSessionSuite)]),
+    Experiment::new("without-certificate", "the resumption has no client certificate to send")
+        .under(TICKETS)
+        .gravity(Gravity::Nothing)
+        .steps(&[PRIME, Resume(Variation::WithoutCertificate)]),
+    Experiment::new("psk-ke", "the resumption offers psk_ke alone").under(TLS13).gravity(Gravity::Nothing).steps(&[
+        Prime(Variation::BothPskModes),
+        Resume(Variation::PskKe),
+        Resume(Variation::BothPskModes),
+    ]),
+    Experiment::new("large-client-hello", "a ClientHello of more than 1,600 bytes")
+        .under(TICKETS)
+        .steps(&[Prime(Variation::LargeHello), Resume(Variation::LargeHello)]),
+    Experiment::new("records", "a ClientHello split over several records")
+        .under(TICKETS)
+        .steps(&[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)]),
+    Experiment::new("segments", "a ClientHello split over two TCP segments")
+        .under(TICKETS)
+        .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
+    Experiment::new("identities", "2, 5 and up to 40 PSK identities, of at most 16 kB, the true one last")
+        .under(TLS13)
+        .steps(&[
+            PRIME,
+            Resume(Variation::Identities(2)),
+            Resume(Variation::Identities(5)),
+            Resume(Variation::Identities(40)),
         ]),
-        Experiment::new("large-client-hello", "a ClientHello of more than 1,600 bytes")
-            .under(TICKETS)
-            .steps(&[Prime(Variation::LargeHello), Resume(Variation::LargeHello)]),
-        Experiment::new("records", "a ClientHello split over several records")
-            .under(TICKETS)
-            .steps(&[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)]),
-        Experiment::new("segments", "a ClientHello split over two TCP segments")
-            .under(TICKETS)
-            .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
-        Experiment::new("identities", "2, 5 and up to 40 PSK identities, of at most 16 kB, the true one last")
-            .under(TLS13)
-            .steps(&[
-                PRIME,
-                Resume(Variation::Identities(2)),
-                Resume(Variation::Identities(5)),
-                Resume(Variation::Identities(40)),
-            ]),
-        Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
-            .under(TLS13)
-            .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),
-        Experiment::new("early-data", "the request as early data, the same once more, and after a HelloRetryRequest")
-            .under(TLS13)
-            .needs(Needs::EarlyData)
-            .gravity(Gravity::Nothing)
-            .steps(&[PRIME, EARLY, Replay, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
-        Experiment::new("quick-acknowledgement", "what the server sends is acknowledged at once, on every other connection")
-            .under(TICKETS)
-            .needs(Needs::Stall)
-            .gravity(Gravity::Nothing)
-            .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
-        Experiment::new("burst", "many connections at once").under(&[TLS13_TICKET, TLS12_ID]).steps(&[PRIME, Burst]),
-        Experiment::new("patience", "a wait between the first connection and the next")
-            .needs(Needs::Patience)
-            .gravity(Gravity::Nothing)
-            .steps(&[PRIME, RESUME, PRIME, Wait, RESUME, RESUME]),
-    ];
+    Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
+        .under(TLS13)
+        .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),
+    Experiment::new("early-data", "the request as early data, the same once more, and after a HelloRetryRequest")
+        .under(TLS13)
+        .needs(Needs::EarlyData)
+        .gravity(Gravity::Nothing)
+        .steps(&[PRIME, EARLY, Replay, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
+    Experiment::new("quick-acknowledgement", "what the server sends is acknowledged at once, on every other connection")
+        .under(TICKETS)
+        .needs(Needs::Stall)
+        .gravity(Gravity::Nothing)
+        .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
+    Experiment::new("burst", "many connections at once").under(&[TLS13_TICKET, TLS12_ID]).steps(&[PRIME, Burst]),
+    Experiment::new("patience", "a wait between the first connection and the next")
+        .needs(Needs::Patience)
+        .gravity(Gravity::Nothing)
+        .steps(&[PRIME, RESUME, PRIME, Wait, RESUME, RESUME]),
+];
 
 /// So many connections the judge chooses where nothing is refused.
 const CHOSEN: u32 = 15;

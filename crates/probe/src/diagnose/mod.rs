@@ -48,7 +48,7 @@ pub struct DiagnoseLimits {
 
 impl Default for DiagnoseLimits {
     fn default() -> Self {
-        Self { connections: 150, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
+        Self { connections: 160, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
     }
 }
 

@@ -28,6 +28,7 @@ fn what_is_varied_loses_the_session() {
     let filled_twice = || fill(FULL).again(&[FULL; 4]);
     let closed = |kind| run("unclean-close", TLS12_ID, &[FULL, kind]);
     let unnamed = |kind| run("without-sni", TLS13, &[FULL, kind]);
+    let without_hash = || run("other-suite", TLS13, &[FULL, TICKET]).run("no-suite-of-its-hash", TLS13, &[FULL, FULL]);
     let large = |kind| run("large-client-hello", TLS13, &[FULL, kind]);
     check(vec![
         (&cache_too_small::CAUSE, fill(FULL), &["Risk, Possible", "gone after 2 connections"]),
@@ -63,12 +64,15 @@ fn what_is_varied_loses_the_session() {
         (&connection_closed_after_response::CAUSE, Scene::resuming(TLS13).answered(false), &[]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, FULL]), &["Note"]),
         (&suite_differs::CAUSE, run("other-suite", TLS13, &[FULL, TICKET]), &[]),
-        (&suite_differs::CAUSE, run("no-suite-of-its-hash", TLS13, &[FULL, FULL, FULL]), &[]),
+        (&suite_differs::CAUSE, without_hash(), &[]),
         (
             &suite_differs::CAUSE,
-            run("no-suite-of-its-hash", TLS13, &[FULL, FULL, FULL]).last_fails(FaultName::Alert(47)),
+            without_hash().last_fails(FaultName::Alert(47)),
             &["Risk, Possible", "illegal_parameter", "no suite has the hash"],
         ),
+        // Such suites are not served; nobody ended it.
+        (&suite_differs::CAUSE, run("no-suite-of-its-hash", TLS13, &[FULL, FULL]).last_fails(FaultName::Alert(40)), &[]),
+        (&suite_differs::CAUSE, without_hash().last_fails(FaultName::Unconfirmed), &[]),
         (&large_client_hello::CAUSE, large(FULL), &["is not resumed"]),
         (&large_client_hello::CAUSE, large(TICKET), &[]),
         (&large_client_hello::CAUSE, large(TICKET).last_fails(FaultName::ConnectionReset), &["fails where it offers"]),
