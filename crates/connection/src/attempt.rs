@@ -17,7 +17,7 @@ mod requests;
 
 use std::net::SocketAddr;
 
-use reprise_model::{Ended, Nanos, Phase};
+use reprise_model::{Answer, Ended, Nanos, Phase};
 
 use crate::clock::{Departing, PhaseClock};
 use crate::endpoint::{End, Endpoint};
@@ -56,7 +56,7 @@ struct Seen {
     answer_is_due: bool,
     sent: u64,
     received: u64,
-    http_status: Option<u16>,
+    answer: Option<Answer>,
     ended: Ended,
     was_told_done: bool,
     /// Whether a record has come: before, what is none means that the peer does not speak TLS at all.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reprise_judge::{Conclusion, JudgedCause as Concluded};
-use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, Finding, Severity};
+use reprise_model::document::{AnswerDifference, BalancedNodes, BalancingPolicy, Confidence, Finding, Severity};
 use reprise_model::{Kind, Observation, TicketKeyName};
 use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
@@ -34,6 +34,10 @@ fn of_mechanism(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Vec<Finding
     // Where a session came from says more than what the judge makes of it.
     let is_explained = resumed_ticket_refused::is_shown(series) || certificate_renewed::is_shown(case, series.asked);
     if !is_examined && series.refusals() == 0 || is_explained {
+        return Vec::new();
+    }
+    // Where errors follow the kind, no node and no limit is to blame for them.
+    if series.refusals() == 0 && case.figures.answers_differ(series.asked).is_some_and(AnswerDifference::is_error) {
         return Vec::new();
     }
     let judgement = case.judgement(series.asked);

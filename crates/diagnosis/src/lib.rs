@@ -11,6 +11,7 @@
 //! assert!(causes().all(|cause| !cause.title.is_empty()));
 //! ```
 
+pub mod answers;
 mod bound;
 mod causes;
 mod client;

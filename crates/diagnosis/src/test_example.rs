@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::causes::Cause;
 use crate::series::MeasuredCase;
 use reprise_model::document::{
-    Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run,
-    Statistics, Target,
+    AnswerDifference, AnswerPart, AnswerRecord, Calibration, CalibrationRun, Confidence, Finding, MeasureDocument,
+    NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
 };
 use reprise_model::{
     Asked, Facts, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, TicketKeyName, Version,
@@ -128,6 +128,13 @@ impl Example {
         }
     }
 
+    /// As if the application answered this kind otherwise.
+    pub fn answering_otherwise(mut self, difference: AnswerDifference) -> Self {
+        self.document.ratios.retain(|ratio| (ratio.tls, ratio.to) != (difference.tls, difference.kind));
+        self.document.answers_differ.push(difference);
+        self
+    }
+
     /// So many of the last run's hundred ended in full handshakes.
     pub fn of_which_full(mut self, full: u64) -> Self {
         let run = self.document.runs.last_mut().unwrap();
@@ -209,6 +216,20 @@ impl Example {
     pub fn document(self) -> MeasureDocument {
         self.document
     }
+}
+
+/// Connections of this kind with another status than full handshakes, whose is 200.
+pub fn another_status(tls: &str, kind: Kind, status: u16, confidence: Confidence) -> AnswerDifference {
+    let record = |status| AnswerRecord {
+        status: Some(status),
+        bytes: 100,
+        location: None,
+        keeps_alive: true,
+        connections: 99,
+        of: 100,
+    };
+    let (full, resumed) = (record(200), record(status));
+    AnswerDifference { tls: tls.parse().unwrap(), kind, part: AnswerPart::Status, full, resumed, confidence }
 }
 
 /// A ticket that allows so much early data.

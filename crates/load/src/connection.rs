@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use reprise_connection::exchange::Negotiated;
 use reprise_connection::prologue::Route;
 use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
-use reprise_model::{Facts, FaultName, Kind, Nanos, Phases};
+use reprise_model::{AnsweredConnection, Facts, FaultName, Kind, Nanos, Phases};
 
 use crate::client::LoadClient;
 use crate::options::{Close, ConnectionPlan, LoadOptions};
@@ -162,6 +162,12 @@ impl Connection {
     /// What was negotiated, until it is ended.
     pub(crate) fn facts(&self) -> Option<Facts> {
         self.attempt.facts()
+    }
+
+    /// What it was answered first, where anything was asked.
+    pub(crate) fn answered(&self) -> Option<AnsweredConnection> {
+        let (facts, answer) = (self.attempt.facts()?, self.attempt.answer()?);
+        Some(AnsweredConnection { tls: facts.version, kind: facts.kind, answer })
     }
 
     /// Of all responses, each status with its count.

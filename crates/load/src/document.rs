@@ -5,13 +5,19 @@ use std::time::{Duration, SystemTime};
 
 use reprise_engine::{CertificatePolicy, outcome_of};
 use reprise_model::document::{
-    LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
+    AnswerDifference, LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance,
+    Target,
 };
-use reprise_model::{ClientAuthentication, ClientCpu, Facts, Kind, Phase, Protocol};
+use reprise_model::{
+    AnsweredConnection, ClientAuthentication, ClientCpu, Facts, Kind, Phase, Protocol, answers_that_differ,
+};
 use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
 use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOptions};
+
+/// So many answers are compared, of all threads together.
+const COMPARED: usize = 4096;
 
 impl LoadOutcome {
     /// The document of this load, without words: [`LoadOutcome::reason`] and [`LoadOutcome::notices`] are what is to be worded.
@@ -54,6 +60,7 @@ impl LoadOutcome {
             wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
             wanted_groups: self.wanted_groups(options),
             http_status: self.summary.status.iter().copied().collect(),
+            answers_differ: self.answers_that_differ(),
             alpn: self.protocols(),
             rate: LoadRate {
                 mean: a_second(self.summary.completed()),
@@ -106,6 +113,15 @@ impl LoadOutcome {
             series.iter().any(Option::is_some).then_some((kind, series))
         };
         Kind::ALL.into_iter().filter_map(series).collect()
+    }
+
+    /// As the first connections of each thread show.
+    fn answers_that_differ(&self) -> Vec<AnswerDifference> {
+        let mut answered = self.summary.answered.clone();
+        answered.sort_by_key(|(begun, _)| *begun);
+        answered.truncate(COMPARED);
+        let answered: Vec<AnsweredConnection> = answered.into_iter().map(|(_, answered)| answered).collect();
+        answers_that_differ(&answered)
     }
 
     fn protocols(&self) -> BTreeMap<String, u64> {

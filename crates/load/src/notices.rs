@@ -40,7 +40,9 @@ impl LoadOutcome {
             notices.push(LoadNotice::CostsUnknown);
         }
         let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
-        if refusals * 100 > document.http_status.values().sum() {
+        if !document.answers_differ.is_empty() {
+            notices.push(LoadNotice::AnswersDiffer);
+        } else if refusals * 100 > document.http_status.values().sum() {
             notices.push(LoadNotice::ErrorResponses);
         }
         of_sessions(document, options, &mut notices);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_connection::Fault;
 use reprise_engine::CertificateError;
-use reprise_model::{Facts, FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
+use reprise_model::{AnsweredConnection, Facts, FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
 use reprise_stats::histogram::{Histogram, histogram};
 use reprise_wire::NamedGroup;
 
@@ -14,6 +14,9 @@ use crate::stages::StageSummaries;
 
 /// So many seconds have room beforehand.
 const SECONDS: usize = 4096;
+
+/// So many answers are kept, for which there is room beforehand: more say no more of whether answers follow the kind.
+const ANSWERS: usize = 2048;
 
 /// Counts and histograms.
 #[derive(Default)]
@@ -46,6 +49,8 @@ pub(crate) struct Summary {
     pub(crate) last_completed: Nanos,
     /// Responses by status.
     pub(crate) status: Vec<(u16, u64)>,
+    /// What the first of all connections were answered, with the time at which each was begun.
+    pub(crate) answered: Vec<(Nanos, AnsweredConnection)>,
     /// Completed connections by the protocol that ALPN chose, where any was offered.
     pub(crate) protocols: Vec<(Option<Protocol>, u64)>,
     /// The groups that servers wanted last, by a HelloRetryRequest, by the place of the name under which it was.
@@ -98,7 +103,12 @@ pub(crate) struct Completion<'a> {
 
 impl Summary {
     pub(crate) fn new() -> Self {
-        Self { per_second: Vec::with_capacity(SECONDS), status: Vec::with_capacity(16), ..Self::default() }
+        Self {
+            per_second: Vec::with_capacity(SECONDS),
+            status: Vec::with_capacity(16),
+            answered: Vec::with_capacity(ANSWERS),
+            ..Self::default()
+        }
     }
 
     /// What a connection has negotiated; of each kind the first counts.
@@ -141,6 +151,13 @@ impl Summary {
         }
     }
 
+    /// Of a connection that was begun at this time, and completed.
+    pub(crate) fn keep_answer(&mut self, begun: Nanos, answered: AnsweredConnection) {
+        if self.answered.len() < ANSWERS {
+            self.answered.push((begun, answered));
+        }
+    }
+
     /// One more connection on which ALPN chose this; as many as were offered, and none.
     pub(crate) fn count_protocol(&mut self, protocol: Option<Protocol>) {
         count_more(&mut self.protocols, protocol, 1);
@@ -166,6 +183,7 @@ impl Summary {
                 }
             }
         }
+        self.answered.extend(&other.answered);
         self.faults.merge(&other.faults);
         self.warmup += other.warmup;
         self.warmup_faults.merge(&other.warmup_faults);

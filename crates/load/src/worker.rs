@@ -313,6 +313,9 @@ impl<'a> Worker<'a> {
             self.state.latencies.add(now.since(connection.begun()));
             self.summary.resumed += u64::from(facts.kind.is_resumption());
             self.summary.see(facts);
+            if let Some(answered) = connection.answered() {
+                self.summary.keep_answer(connection.begun(), answered);
+            }
             self.summary.stages.complete(facts.kind, connection.intended(), now);
             if connection.begun() < warmup {
                 self.summary.warmup += 1;

@@ -13,6 +13,7 @@
 #[macro_use]
 mod named;
 
+mod answer;
 mod capture;
 mod client_cpu;
 mod event;
@@ -36,6 +37,7 @@ pub mod document;
 #[cfg(feature = "schema")]
 pub mod schema;
 
+pub use answer::{Answer, AnsweredConnection, Location, answers_that_differ};
 pub use capture::{Recording, Segment};
 pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};

@@ -166,6 +166,8 @@ pub enum LoadNotice {
     ManyFailures,
     /// Responses had an HTTP status of 400 or above.
     ErrorResponses,
+    /// Resumed connections are answered otherwise than full ones.
+    AnswersDiffer,
     /// A kind was asked for, and none of it came about.
     NeverResumed(Kind),
     /// Full handshakes were made because no ticket was left, since no connection that resumed brought a new one.

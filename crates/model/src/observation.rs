@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use crate::{Asked, Bytes, ClientCpu, Facts, FaultName, Kind, Nanos, NextRequest, Offered, Phases};
+use crate::{
+    Answer, AnsweredConnection, Asked, Bytes, ClientCpu, Facts, FaultName, Kind, Nanos, NextRequest, Offered, Phases,
+    Version,
+};
 
 /// One connection that was begun, and what was seen of it: of fixed size, numbers and no names, so that a run may keep as many
 /// as it likes. Whoever draws conclusions draws them from these.
@@ -22,6 +25,8 @@ pub struct Observation {
     pub client: Option<SocketAddr>,
     /// Where TCP connected to: the server, or the proxy.
     pub server: Option<SocketAddr>,
+    /// The version that the server chose, whether the connection completed or not; `None` before its ServerHello.
+    pub chosen: Option<Version>,
     /// What was negotiated; the error's name where the connection did not complete.
     pub outcome: Result<Facts, FaultName>,
     /// How long each phase took; of a connection that failed, those that were over by then.
@@ -36,6 +41,8 @@ pub struct Observation {
     pub client_cpu: Option<ClientCpu>,
     /// The status of the first response, where the service is HTTP.
     pub http_status: Option<u16>,
+    /// The first response.
+    pub answer: Option<Answer>,
     /// The same request once more on the same connection, where it was kept alive.
     pub next_request: Option<NextRequest>,
     /// Whether a ticket that came is sealed with a key of zero bytes.
@@ -57,6 +64,7 @@ impl Observation {
             offered: None,
             client: None,
             server: None,
+            chosen: None,
             outcome: Err(FaultName::Interrupted),
             phases: Phases::default(),
             sent: Bytes(0),
@@ -64,6 +72,7 @@ impl Observation {
             round_trips: 0,
             client_cpu: None,
             http_status: None,
+            answer: None,
             next_request: None,
             ticket_key_is_zero: false,
             heard_tls: false,
@@ -102,6 +111,13 @@ impl Observation {
     /// Whether the response says that there were too many requests, or that the server cannot answer now.
     pub fn is_unavailable(&self) -> bool {
         self.http_status.is_some_and(|status| status == 429 || status >= 500)
+    }
+
+    /// What it was answered, where it completed. Of one that was to carry a further request and did not, the server kept nothing open.
+    pub fn answered(&self, asks_again: bool) -> Option<AnsweredConnection> {
+        let (facts, answer) = (self.facts()?, self.answer?);
+        let keeps_alive = answer.keeps_alive && (self.next_request.is_some() || !asks_again);
+        Some(AnsweredConnection { tls: facts.version, kind: facts.kind, answer: Answer { keeps_alive, ..answer } })
     }
 
     /// The client's port.

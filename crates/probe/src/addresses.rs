@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reprise_connection::prologue::Proxy;
 use reprise_connection::{Fault, IoError, Target};
-use reprise_model::Nanos;
+use reprise_model::{FaultName, Nanos};
 
 use crate::interrupt::Interrupt;
 use crate::options::Options;
@@ -15,13 +15,18 @@ use crate::resolver;
 /// How long one of several addresses is given before the next is tried.
 const HAPPY: Duration = Duration::from_secs(1);
 
-/// An address that did not accept a connection, so that another was tried.
+/// How long one of several addresses that has accepted a connection is given to say its first byte of TLS.
+pub(crate) const SILENT: Duration = Duration::from_secs(3);
+
+/// An address that did not accept a connection, or said nothing of TLS on it, so that another was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadAddress {
     /// The address.
     pub address: SocketAddr,
     /// What the system says of it.
     pub error: IoError,
+    /// What became of the connection that it accepted; `None` where it accepted none.
+    pub accepted: Option<FaultName>,
     /// How long it was waited for.
     pub took: Nanos,
 }
@@ -53,6 +58,11 @@ impl Addresses {
     /// How long it is waited for.
     pub(crate) fn patience(&self, timeout: Duration) -> Duration {
         if self.others.is_empty() { timeout } else { timeout.min(HAPPY) }
+    }
+
+    /// Whether there are others to try.
+    pub(crate) fn has_others(&self) -> bool {
+        !self.others.is_empty()
     }
 
     /// It has answered: the others do not matter any more.

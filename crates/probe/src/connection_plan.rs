@@ -9,6 +9,7 @@ use reprise_model::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, R
 use crate::failed::FailedConnection;
 
 /// What one connection is to be.
+#[derive(Clone)]
 pub(crate) struct ConnectionPlan {
     /// What may be negotiated.
     pub(crate) config: Arc<Config>,
@@ -70,6 +71,7 @@ pub(crate) struct HeldSession {
 }
 
 /// What a connection offers to begin from.
+#[derive(Clone)]
 pub(crate) struct SessionOffer {
     pub(crate) offer: Offer,
     /// The session in it; `None` for a full handshake and for an external PSK.

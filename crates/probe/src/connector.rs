@@ -7,10 +7,10 @@ use reprise_connection::exchange::{Application, ConnectionReuse};
 use reprise_connection::prologue::Route;
 use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Target};
 use reprise_engine::{Offer, Session, is_sealed_with_zero_key};
-use reprise_model::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
+use reprise_model::{FailureClass, FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
-use crate::addresses::{Addresses, DeadAddress, Place};
+use crate::addresses::{Addresses, DeadAddress, Place, SILENT};
 use crate::clock::Clock;
 use crate::connection_plan::{CloseMethod, ConnectionPlan, ConnectionRecord, HeldSession};
 use crate::dialer::{Dialer, Established};
@@ -170,8 +170,31 @@ impl Connector {
         self.settings.application.early_request_length()
     }
 
-    /// Makes one connection, and sees it to its end.
+    /// Makes one connection, and sees it to its end. Of several addresses, one that accepts it and says nothing of TLS is left for the
+    /// next, and the same is tried there.
     pub(crate) fn connect(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
+        while self.place.addresses.has_others() {
+            let (usual, begun) = (self.settings.timeout, self.now());
+            self.settings.timeout = usual.min(SILENT);
+            let record = self.connect_once(plan.clone());
+            self.settings.timeout = usual;
+            let address = self.place.addresses.current();
+            let Some(accepted) = silence(&record).filter(|_| self.settings.route.proxy.is_none()) else {
+                self.place.addresses.settle();
+                return record;
+            };
+            if !self.place.addresses.move_on() {
+                // The others were tried as it was dialed.
+                return record;
+            }
+            let error = (&std::io::Error::from(std::io::ErrorKind::TimedOut)).into();
+            let took = self.now().since(begun);
+            self.dead_addresses.push(DeadAddress { address, error, accepted: Some(accepted), took });
+        }
+        self.connect_once(plan)
+    }
+
+    fn connect_once(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
         let (index, start) = (self.begun, self.now());
         self.begun = self.begun.saturating_add(1);
         let begun = Observation::begun(index, start, plan.purpose, plan.asked);
@@ -264,6 +287,22 @@ impl Connector {
         }
         ended
     }
+}
+
+/// What became of a connection that was accepted, and on which nothing of TLS came; `None` where something did.
+fn silence(record: &ConnectionRecord) -> Option<FaultName> {
+    let (fault, seen) = (record.fault.as_ref()?, &record.observation);
+    let is_silent = match fault.class {
+        FailureClass::Tls => {
+            matches!(
+                fault.name,
+                FaultName::Timeout | FaultName::ClosedEarly | FaultName::ConnectionReset | FaultName::NotTls
+            )
+        }
+        FailureClass::Starttls => fault.name == FaultName::Timeout,
+        _ => false,
+    };
+    (is_silent && !seen.heard_tls && seen.client.is_some()).then_some(fault.name)
 }
 
 /// Computes for TLS 1.2 what a ClientHello of TLS 1.3 needs: a key share. What was computed last displaces from the processor's

@@ -36,7 +36,7 @@ impl Dialer {
     }
 
     /// Connects. Where a name has several addresses and none has answered yet, this is what tries them: the connection
-    /// that comes about is the one that is measured, and no other is made.
+    /// that comes about is the one that is measured, and no other is made. Whether that address speaks TLS is known later.
     pub(crate) fn connect(
         &mut self,
         mut socket: io::Result<Socket>,
@@ -53,13 +53,13 @@ impl Dialer {
             match socket.and_then(|socket| self.connect_to(socket, address, patience)) {
                 Ok(mut stream) => {
                     let connected = clock.now();
-                    addresses.settle();
                     stream.set_deadline(deadline);
                     return Ok(Established { stream, connecting, connected, dead });
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(Fault::interrupted()),
                 Err(error) => {
-                    dead.push(DeadAddress { address, error: (&error).into(), took: clock.now().since(connecting) });
+                    let took = clock.now().since(connecting);
+                    dead.push(DeadAddress { address, error: (&error).into(), accepted: None, took });
                 }
             }
             // There may be many, and each that is silent takes its time.
@@ -159,12 +159,12 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let answers = listener.local_addr().unwrap();
         let interrupt = Interrupt::default();
-        let (established, mut addresses) = connect(&[refuses, answers, never_tried], &interrupt);
+        let (established, addresses) = connect(&[refuses, answers, never_tried], &interrupt);
         let established = established.unwrap();
         assert_eq!(established.dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [refuses]);
         let local = established.stream.local_address().unwrap();
         assert_eq!(addresses.current(), answers);
-        assert!(!addresses.move_on());
+        assert!(addresses.has_others(), "it may be silent");
         assert_eq!(listener.accept().unwrap().1, local);
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err(), "one connection");

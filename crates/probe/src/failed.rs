@@ -28,6 +28,11 @@ impl FailedConnection {
         matches!(self.fault.class, FailureClass::Tls | FailureClass::Request)
     }
 
+    /// Whether the server had chosen the version by then: it speaks it, and something after that fails.
+    pub(crate) fn is_after_choice(&self) -> bool {
+        self.is_of_the_version() && self.observation.as_ref().is_some_and(|seen| seen.chosen == Some(seen.asked.tls))
+    }
+
     /// Whether Ctrl-C ended it.
     pub fn is_interruption(&self) -> bool {
         self.fault.name == FaultName::Interrupted

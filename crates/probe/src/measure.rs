@@ -11,12 +11,13 @@ use reprise_stats::balanced_order;
 
 use crate::addresses::DeadAddress;
 use crate::connector::Connector;
+use crate::discover::may_be_of_a_node;
 use crate::failed::FailedConnection;
 use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Plan, VersionPlan};
 use crate::saved::Unused;
 use crate::series::{Series, SeriesRun};
 use crate::survey;
@@ -149,6 +150,8 @@ struct Schedule {
     next_at: Nanos,
     /// The loaded sessions that no series can offer.
     unused: Vec<Session>,
+    /// Those of which no connection completed, though the server chose the version.
+    failing: Vec<VersionPlan>,
 }
 
 impl Schedule {
@@ -165,7 +168,7 @@ impl Schedule {
         // Known now: of several addresses, the first that answered.
         measurement.address = connector.target_address();
         measurement.dead_addresses = connector.take_dead_addresses();
-        let (series, unused) = series?;
+        let (series, unused, failing) = series?;
         let loaded = series.iter().rposition(|series| series.begins_with_loaded);
         let order = balanced_order(series.len(), options.count as usize, loaded.unwrap_or_default(), options.seed);
         Ok(Self {
@@ -180,6 +183,7 @@ impl Schedule {
             spacing: options.spacing,
             next_at: Nanos(0),
             unused,
+            failing,
         })
     }
 
@@ -258,7 +262,10 @@ impl Schedule {
         Ok(())
     }
 
-    fn finish(self, measurement: &mut Measurement) {
+    fn finish(mut self, measurement: &mut Measurement) {
+        if measurement.ended_by.is_none() && !self.connector.is_interrupted() {
+            self.failing.iter().for_each(|plan| measurement.ask_again(&mut self.connector, plan));
+        }
         measurement.unused.at = self.connector.now();
         measurement.unused.sessions = self.unused;
         let unmeasured = self.series.iter().find(|series| series.is_unmeasured());
@@ -277,13 +284,15 @@ impl Schedule {
     }
 }
 
-/// Discovery, and the series that follow from it; beside them, the loaded sessions that none of them can offer.
+/// Discovery, and the series that follow from it; beside them, the loaded sessions that none of them can offer, and the
+/// versions that fail.
 fn plan_series(
     measurement: &mut Measurement,
     connector: &mut Connector,
     mut plan: Plan,
     options: &Options,
-) -> Result<(Vec<SeriesRun>, Vec<Session>), FailedConnection> {
+) -> Result<(Vec<SeriesRun>, Vec<Session>, Vec<VersionPlan>), FailedConnection> {
+    let mut failing = Vec::new();
     let mut kinds = options.kinds.as_slice();
     if !options.measures_psk_alone() {
         let spoken = measurement.discover(connector, &mut plan.versions);
@@ -298,8 +307,14 @@ fn plan_series(
             let failed = survey::recognise(connector, &plan, refused, |observation| measurement.count(observation));
             return Err(FailedConnection { is_full_beside_psk: has_psk, ..failed });
         } else {
+            let unmeasured = &measurement.unmeasured;
+            let is_failing = |plan: &mut VersionPlan| {
+                unmeasured.iter().any(|(version, failed)| *version == plan.version && may_be_of_a_node(failed))
+            };
+            failing = plan.versions.extract_if(.., is_failing).collect();
             plan.versions.retain(|plan| spoken.contains(&plan.version));
         }
     }
-    Ok(SeriesRun::of(plan.versions, kinds, options.psk.as_ref(), connector))
+    let (series, unused) = SeriesRun::of(plan.versions, kinds, options.psk.as_ref(), connector);
+    Ok((series, unused, failing))
 }

@@ -11,6 +11,7 @@ use reprise_probe::{FailedConnection, Options};
 use crate::failed::failure_of;
 use crate::fault::{FaultContext, failure};
 use crate::measure_document::figures_document;
+use crate::warnings::dead_addresses;
 
 /// What experiments on `target` with these options came to. `software`: what the server is, where the user says so.
 pub fn diagnosis(
@@ -20,9 +21,12 @@ pub fn diagnosis(
     software: Option<&str>,
     provenance: &Provenance,
 ) -> Diagnosis {
-    let figures = figures_document(target, options, &examination.series, examination.address, provenance.clone());
+    let (series, address) = (&examination.series, examination.address);
+    let figures = figures_document(target, options, series, &examination.answered(), address, provenance.clone());
     let failure = ended(examination, options);
-    server_diagnosis(ServerRun { target, options, figures: &figures, failure, software }, examination)
+    let mut diagnosis = server_diagnosis(ServerRun { target, options, figures: &figures, failure, software }, examination);
+    diagnosis.warnings.splice(..0, dead_addresses(&examination.dead_addresses));
+    diagnosis
 }
 
 /// What sessions of these targets came to that were offered at the others. `software`: as of [`diagnosis`].

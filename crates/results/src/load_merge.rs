@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reprise_model::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadWindow, Verdict};
+use reprise_model::document::{
+    AnswerDifference, Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadWindow, Verdict,
+};
 use reprise_model::{Kind, Phase};
 use reprise_stats::histogram::{Histogram, decode, encode, spread};
 use thiserror::Error;
@@ -171,6 +173,15 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     }
     add_counts(&mut merged.warmup_errors, &other.warmup_errors);
     add_counts(&mut merged.http_status, &other.http_status);
+    for difference in &other.answers_differ {
+        let is_same = |known: &AnswerDifference| {
+            (known.tls, known.kind, known.part) == (difference.tls, difference.kind, difference.part)
+        };
+        match merged.answers_differ.iter_mut().find(|known| is_same(known)) {
+            Some(known) => known.add(difference),
+            None => merged.answers_differ.push(difference.clone()),
+        }
+    }
     add_counts(&mut merged.alpn, &other.alpn);
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_model::document::{LoadDocument, Verdict};
+use reprise_model::document::{AnswerDifference, Confidence, LoadDocument, Verdict};
 use reprise_model::{
     BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
     Version,
@@ -10,7 +10,8 @@ use reprise_model::{
 use reprise_wire::AlertDescription;
 
 use crate::fault::name;
-use reprise_diagnosis::figures::percent;
+use reprise_diagnosis::answers::{answer, cause};
+use reprise_diagnosis::figures::{means, percent};
 
 const PROTOCOL_VERSION: u8 = AlertDescription::PROTOCOL_VERSION.0;
 
@@ -200,6 +201,7 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
                 errors().map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
             )
         }
+        LoadNotice::AnswersDiffer => answers_differ(document),
         LoadNotice::NeverResumed(kind) => format!(
             "no connection was resumed by {kind}: {} had no session to offer, and {} offered one that was refused",
             document.primed, document.refused
@@ -225,6 +227,29 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             "server and generator share this machine: add --server-pid to separate their processor time".to_owned()
         }
     }
+}
+
+/// Of each kind; their latencies stand beside each other, so it says that they do not compare.
+fn answers_differ(document: &LoadDocument) -> String {
+    let one = |it: &AnswerDifference| {
+        let (resumed, full) = (&it.resumed, &it.full);
+        format!(
+            "connections that begin by {} are answered otherwise than full handshakes: {} on {} of {}, not {} ({} of {})",
+            means(it.kind),
+            answer(it, resumed),
+            resumed.connections,
+            resumed.of,
+            answer(it, full),
+            full.connections,
+            full.of
+        )
+    };
+    let each: Vec<String> = document.answers_differ.iter().map(one).collect();
+    let sure = match document.answers_differ.iter().map(|it| it.confidence).min() {
+        Some(Confidence::Possible) => " Too few full handshakes were made among them to be sure: add full=1 to --mix.",
+        _ => "",
+    };
+    format!("{}. Their times do not compare: `reprise explain {}` says why.{sure}", each.join("; "), cause().slug)
 }
 
 /// What the descriptor limit leaves of the connections that were asked for, and what to do about it.

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_model::Observation;
-use reprise_model::document::{FirstConnection, MeasureDocument, Provenance};
+use reprise_model::document::{FirstConnection, MeasureDocument, Provenance, Ratio};
+use reprise_model::{AnsweredConnection, Observation, answers_that_differ};
 use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
 
 use crate::asked_record::{target_record, ticket_request};
@@ -21,6 +21,11 @@ pub fn measure_document(
     provenance: Provenance,
 ) -> MeasureDocument {
     let series = &measurement.series;
+    let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();
+    observations.extend(&measurement.others);
+    observations.sort_unstable_by_key(|seen| seen.index);
+    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
+    let answered: Vec<AnsweredConnection> = observations.iter().filter_map(|seen| seen.answered(keeps_alive)).collect();
     let unequal = unequal_connects(series, options.seed);
     let mut warnings = measure_warnings(measurement, options);
     warnings.extend(unequal.first().map(|pair| order_warning(*pair)));
@@ -32,12 +37,8 @@ pub fn measure_document(
         order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
         software: measurement.software.clone(),
-        ..figures_document(target, options, series, measurement.address, provenance)
+        ..figures_document(target, options, series, &answered, measurement.address, provenance)
     };
-    let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();
-    observations.extend(&measurement.others);
-    observations.sort_unstable_by_key(|seen| seen.index);
-    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
     let psk_modes = &options.tls13.psk_modes;
     let case = MeasuredCase {
         observations: &observations,
@@ -51,18 +52,26 @@ pub fn measure_document(
     document
 }
 
-/// The figures of these connections, of which nothing else is said yet.
+/// The figures of these connections, of which nothing else is said yet. `answered`: what full and resumed connections were answered
+/// in which nothing is varied, in the order in which they were begun; times of different answers are not compared.
 pub(crate) fn figures_document(
     target: &Target,
     options: &Options,
     series: &[Series],
+    answered: &[AnsweredConnection],
     address: Option<SocketAddr>,
     provenance: Provenance,
 ) -> MeasureDocument {
+    let answers_differ = answers_that_differ(answered);
+    let differs =
+        |ratio: &Ratio| answers_differ.iter().any(|it| it.tls == ratio.tls && [ratio.from, ratio.to].contains(&it.kind));
+    let mut ratios = ratios(series, options.seed);
+    ratios.retain(|ratio| !differs(ratio));
     let shown = target_record(target, options, address);
     MeasureDocument {
         runs: series.iter().map(|series| run(series, options.seed)).collect(),
-        ratios: ratios(series, options.seed),
+        ratios,
+        answers_differ,
         samples: records(series),
         ticket_request: ticket_request(options),
         ..MeasureDocument::begun(target.to_string(), shown, provenance)

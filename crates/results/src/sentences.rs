@@ -3,6 +3,7 @@
 use reprise_model::document::{FirstConnection, MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
+use reprise_diagnosis::answers::not_compared;
 use reprise_diagnosis::bound;
 use reprise_diagnosis::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
 use reprise_diagnosis::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
@@ -17,7 +18,8 @@ pub fn sentences(document: &MeasureDocument) -> Vec<String> {
         let failed = connections(document.runs.iter().map(|run| run.failed).fold(0, u64::saturating_add));
         return vec![format!("None of {failed} completed: there is nothing to compare.")];
     }
-    let versions = versions(document).into_iter().filter_map(|version| about(document, version));
+    let of_version = |version| [about(document, version), not_compared(document, version).map(|why| format!("{why}."))];
+    let versions = versions(document).into_iter().flat_map(of_version).flatten();
     let first = document.first_connection.map(about_first_connection);
     first
         .into_iter()
@@ -70,6 +72,9 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
     }
     let full_ns = median_ns(document.run(version, Kind::Full)?, Phase::Tls)?;
     let was_tried = resumptions(document, version).next().is_some();
+    if not_compared(document, version).is_some() {
+        return Some(format!("A full {version} handshake takes {}.", span(full_ns)));
+    }
     let remark = if was_tried { "no session was resumed" } else { "no resumption was measured" };
     Some(format!("A full {version} handshake takes {}; {remark}.", span(full_ns)))
 }
@@ -115,7 +120,8 @@ fn about_kept_connections(document: &MeasureDocument) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reprise_diagnosis::example::Example;
+    use reprise_diagnosis::example::{Example, another_status};
+    use reprise_model::document::Confidence;
 
     #[test]
     fn a_saving_has_its_interval_and_its_overall_effect() {
@@ -140,6 +146,21 @@ mod tests {
                 "A full TLS 1.2 handshake takes 900.0 µs; no resumption was measured.",
                 "A full TLS 1.3 handshake takes 900.0 µs; no session was resumed."
             ]
+        );
+    }
+
+    #[test]
+    fn times_of_different_answers_are_not_compared() {
+        let both = Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Id, 700).run("1.2", Kind::Ticket, 600);
+        let differs = |kind| another_status("1.2", kind, 496, Confidence::Certain);
+        let why = "Connections that begin by ticket are answered otherwise (HTTP status 496, full handshakes HTTP status 200), so \
+                   their times are not compared.";
+        let told = sentences(&both.answering_otherwise(differs(Kind::Ticket)).document());
+        assert!(told[0].starts_with("Resuming a TLS 1.2 session by session ID shortens") && told[1] == why, "{told:?}");
+        let one = Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600);
+        assert_eq!(
+            sentences(&one.answering_otherwise(differs(Kind::Ticket)).document()),
+            ["A full TLS 1.2 handshake takes 3.00 ms.", why]
         );
     }
 

@@ -48,11 +48,16 @@ pub(crate) fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String
 }
 
 /// What each costs: no phase holds that time, since `connect` is of the address that answered.
-fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
-    dead.iter().map(|DeadAddress { address, error, took }| {
+pub(crate) fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
+    dead.iter().map(|DeadAddress { address, error, accepted, took }| {
         let took = span(took.0);
-        match error.kind {
-            io::ErrorKind::TimedOut => format!(
+        match (error.kind, accepted) {
+            (_, Some(accepted)) => format!(
+                "{address} accepts TCP connections and does not answer in TLS ({}): the next address was tried after {took}. Most \
+                 clients stay with an address that accepts, and fail",
+                accepted.to_string().replace('_', " ")
+            ),
+            (io::ErrorKind::TimedOut, None) => format!(
                 "{address} does not answer: the next address was tried after {took}; clients that wait longer lose more"
             ),
             _ => format!(
@@ -72,7 +77,7 @@ fn reason_of(version: Version, failed: &FailedConnection, options: &Options) -> 
 mod tests {
     use std::net::SocketAddr;
 
-    use reprise_model::Nanos;
+    use reprise_model::{FaultName, Nanos};
 
     use super::*;
 
@@ -81,10 +86,14 @@ mod tests {
         let dead = |error: io::Error, took| DeadAddress {
             address: SocketAddr::from(([192, 0, 2, 1], 443)),
             error: (&error).into(),
+            accepted: None,
             took: Nanos(took),
         };
         let refused = dead(io::Error::from_raw_os_error(111), 50_000_000);
         let silent = dead(io::ErrorKind::TimedOut.into(), 1_000_000_000);
+        let mute = DeadAddress { accepted: Some(FaultName::Timeout), ..silent.clone() };
+        let said = dead_addresses(&[mute]).next().unwrap();
+        assert!(said.starts_with("192.0.2.1:443 accepts TCP connections and does not answer in TLS (timeout): "), "{said}");
         assert_eq!(
             dead_addresses(&[refused, silent]).collect::<Vec<_>>(),
             [

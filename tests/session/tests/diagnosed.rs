@@ -23,7 +23,7 @@ fn examined(fleet: &Fleet, nodes: &[Node]) -> FleetDocument {
     let places = names.iter().map(|name| Place { target: name.parse().unwrap(), options: options.clone() }).collect();
     let limits = CrossingLimits { rate: 500, ..CrossingLimits::default() };
     let examination = examine_fleet(places, limits, 1, &NoObserver, &Interrupt::default());
-    fleet_diagnosis(FleetRun { names, is_one_name: true, software: None }, &examination)
+    fleet_diagnosis(FleetRun { names, is_one_name: true, are_addresses: false, software: None }, &examination)
 }
 
 fn blamed(fleet: &FleetDocument) -> Vec<&str> {

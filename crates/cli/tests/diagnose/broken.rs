@@ -234,6 +234,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         failure: None,
         incomplete: false,
         verdict: String::new(),
+        answers_differ: document.answers_differ,
         findings: document.findings,
         experiments: Vec::new(),
         connections: 0,

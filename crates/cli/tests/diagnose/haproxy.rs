@@ -1,7 +1,7 @@
 //! HAProxy.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{HaProxy, HaProxyConfig, RealServer};
+use reprise_servers::{ClientVerify, HaProxy, HaProxyConfig, RealServer};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::offers;
@@ -29,6 +29,13 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     Started::behind_one_address(nodes.each_ref().map(HaProxy::address), nodes)
 }
 
+/// It asks for a client certificate and does not insist; these lines stand in its frontend.
+fn asking_for_a_certificate(lab: &Lab, lines: &[String]) -> Started {
+    let client_verify = ClientVerify::Optional(lab.authority.pem());
+    let config = HaProxyConfig::new(lab.identity(KeyKind::P256));
+    HaProxy::start(HaProxyConfig { client_verify, frontend: lines.join("\n    "), ..config }).unwrap().into()
+}
+
 const fn haproxy(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &HAPROXY, told, start)
 }
@@ -41,6 +48,14 @@ fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
 examined! {
     large_tickets_break_connections:
         broken("offer-breaks-connection", &HAPROXY, &["# its defaults"], behind_a_small_buffer).flags(&["--tls", "1.3"]);
+    a_rule_on_the_certificate_of_the_handshake_answers_otherwise:
+        broken(
+            "answers-differ",
+            &HAPROXY,
+            &["http-request return status 496 content-type text/plain string no unless { ssl_fc_has_crt }"],
+            asking_for_a_certificate,
+        )
+        .with_certificate(8);
     no_cache_and_no_tickets_are_not_offered:
         haproxy("not-offered", &["tune.ssl.cachesize 0", "no-tls-tickets"]);
     a_cache_of_a_few_sessions_is_too_small:

@@ -14,6 +14,7 @@ macro_rules! examined {
     };
 }
 
+mod answers;
 mod apache;
 mod applied;
 mod balanced;

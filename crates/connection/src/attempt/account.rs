@@ -1,6 +1,6 @@
 //! The state of an attempt: how far it has come, and what was observed.
 
-use reprise_model::{Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phases};
+use reprise_model::{Answer, Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phases};
 
 use super::{Attempt, Stage};
 use crate::endpoint::{Endpoint, MessageLog};
@@ -48,6 +48,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         &self.statuses
     }
 
+    /// The first response.
+    pub fn answer(&self) -> Option<Answer> {
+        self.seen.answer
+    }
+
     /// What the response says that the server is, where that is kept.
     pub fn software(&self) -> Option<String> {
         self.exchange.software()
@@ -82,8 +87,10 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         observation.sent = Bytes(self.seen.sent);
         observation.received = Bytes(self.seen.received);
         observation.round_trips = self.round_trips();
-        observation.http_status = self.seen.http_status;
+        observation.answer = self.seen.answer;
+        observation.http_status = self.seen.answer.and_then(|answer| answer.status);
         observation.next_request = self.clock.next_request();
+        observation.chosen = self.facts().map(|facts| facts.version);
         observation.heard_tls = self.seen.spoke_tls;
         observation.ended = self.seen.ended;
     }

@@ -1,6 +1,6 @@
 //! The requests, and what answers them.
 
-use reprise_model::{FaultName, Nanos};
+use reprise_model::{Answer, Bytes, FaultName, Nanos};
 
 use super::{Attempt, Stage};
 use crate::clock::Departing;
@@ -44,8 +44,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             self.clock.answered(self.seen.answered == 0, reply == Reply::Done, at);
         }
         if reply == Reply::Done {
-            if let Some(status) = self.exchange.status() {
-                self.seen.http_status = self.seen.http_status.or(Some(status));
+            let status = self.exchange.status();
+            let (body, location) = (Bytes(self.exchange.body()), self.exchange.location());
+            let keeps_alive = self.exchange.keeps_alive();
+            self.seen.answer = self.seen.answer.or(Some(Answer { status, body, location, keeps_alive }));
+            if let Some(status) = status {
                 count_status(&mut self.statuses, status);
             }
             self.seen.answered += 1;

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
+use reprise_model::Location;
+
 use super::http::{ConnectionReuse, Request};
 use super::http1::Http1;
 use super::http2::{self, Http2};
@@ -170,6 +172,14 @@ impl Exchange for Negotiated {
 
     fn status(&self) -> Option<u16> {
         self.chosen().status()
+    }
+
+    fn body(&self) -> u64 {
+        self.chosen().body()
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.chosen().location()
     }
 
     fn software(&self) -> Option<String> {

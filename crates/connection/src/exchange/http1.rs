@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::mem::{self, MaybeUninit};
 use std::sync::Arc;
 
-use reprise_model::FaultName;
+use reprise_model::{FaultName, Location};
 
 use self::chunk::Chunk;
 use self::head::{content_length, could_be_http, end_of_head, is_final, is_token, items, unix_seconds};
@@ -34,6 +34,9 @@ pub struct Http1 {
     has_begun: bool,
     state: State,
     status: Option<u16>,
+    /// Bytes of the body so far, without what frames it.
+    body: u64,
+    location: Option<Location>,
     keeps_alive: bool,
     keeps_software: bool,
     software: Option<String>,
@@ -64,6 +67,8 @@ impl Http1 {
             has_begun: false,
             state: State::Head,
             status: None,
+            body: 0,
+            location: None,
             keeps_alive: false,
             keeps_software: false,
             software: None,
@@ -82,7 +87,7 @@ impl Http1 {
         self.head.clear();
         self.has_begun = false;
         self.state = State::Head;
-        self.status = None;
+        (self.status, self.body, self.location) = (None, 0, None);
         self.keeps_alive = false;
         self.content = DefaultHasher::new();
     }
@@ -130,8 +135,10 @@ impl Http1 {
 
     /// What of these bytes is not left is of the body.
     fn hear_body(&mut self, bytes: &[u8], rest: &[u8]) {
+        let count = bytes.len() - rest.len();
+        self.body += count as u64;
         if self.keeps_software {
-            self.content.write(bytes.get(..bytes.len() - rest.len()).unwrap_or_default());
+            self.content.write(bytes.get(..count).unwrap_or_default());
         }
     }
 
@@ -193,6 +200,7 @@ impl Http1 {
             let is_fresh = values("age").next().is_none();
             self.date = values("date").next().filter(|_| is_fresh).and_then(unix_seconds);
         }
+        self.location = values("location").next().map(Location::of);
         let says = |token: &str| values("connection").any(|value| items(value).any(|item| is_token(item, token)));
         let is_http11 = parsed.version == Some(1);
         self.keeps_alive = !says("close") && (is_http11 || says("keep-alive"));
@@ -249,6 +257,14 @@ impl Exchange for Http1 {
 
     fn status(&self) -> Option<u16> {
         self.status
+    }
+
+    fn body(&self) -> u64 {
+        self.body
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.location
     }
 
     fn software(&self) -> Option<String> {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use h2::client::{Connection, ResponseFuture, SendRequest};
 use http::{HeaderName, HeaderValue, Method, Uri, Version};
-use reprise_model::FaultName;
+use reprise_model::{FaultName, Location};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::http::{Request, USER_AGENT};
@@ -45,6 +45,8 @@ struct Current {
     is_over: bool,
     stage: Stage,
     status: Option<u16>,
+    body: u64,
+    location: Option<Location>,
 }
 
 /// How far the current request is.
@@ -108,6 +110,14 @@ impl Exchange for Http2 {
         self.current.as_ref()?.status
     }
 
+    fn body(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.body)
+    }
+
+    fn location(&self) -> Option<Location> {
+        self.current.as_ref()?.location
+    }
+
     fn keeps_alive(&self) -> bool {
         self.current.as_ref().is_some_and(|current| matches!(current.stage, Stage::Done) && !current.is_over)
     }
@@ -122,7 +132,17 @@ impl Current {
         // To write the preface waits for nobody: the buffer takes it.
         let Poll::Ready(begun) = handshake.poll(&mut context()) else { return Err(blocked()) };
         let (sender, connection) = begun.map_err(|error| broken(&error))?;
-        Ok(Self { request, wire, sender, connection, is_over: false, stage: Stage::Done, status: None })
+        Ok(Self {
+            request,
+            wire,
+            sender,
+            connection,
+            is_over: false,
+            stage: Stage::Done,
+            status: None,
+            body: 0,
+            location: None,
+        })
     }
 
     /// A request begins with the head of its response. The server's settings come before, without regard to the request.
@@ -135,7 +155,7 @@ impl Current {
     }
 
     fn encode(&mut self) -> Result<Vec<u8>, Fault> {
-        self.status = None;
+        (self.status, self.body, self.location) = (None, 0, None);
         match self.sender.poll_ready(&mut context()) {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(error)) => return Err(broken(&error)),
@@ -183,6 +203,8 @@ impl Current {
                 Poll::Ready(response) => {
                     let response = response.map_err(|error| broken(&error))?;
                     self.status = Some(response.status().as_u16());
+                    let location = response.headers().get(http::header::LOCATION);
+                    self.location = location.map(|value| Location::of(value.as_bytes()));
                     self.stage = Stage::Begun(response.into_body());
                     Ok(true)
                 }
@@ -192,6 +214,7 @@ impl Current {
                 // What was read makes room for more (RFC 9113 §5.2).
                 Poll::Ready(Some(data)) => {
                     let count = data.map_err(|error| broken(&error))?.len();
+                    self.body += count as u64;
                     body.flow_control().release_capacity(count).map_err(|error| broken(&error))?;
                     Ok(true)
                 }

@@ -17,6 +17,8 @@ pub use http2::{ALPN as HTTP2_ALPN, Http2};
 pub use question::Question;
 pub use silent::Silent;
 
+use reprise_model::Location;
+
 use crate::fault::Fault;
 
 /// Requests and their responses over one connection after the other, without any input or output.
@@ -57,6 +59,16 @@ pub trait Exchange {
 
     /// The status of the current response, once its head is there.
     fn status(&self) -> Option<u16> {
+        None
+    }
+
+    /// Bytes of the body of the response, or of the whole answer of a service that is not HTTP.
+    fn body(&self) -> u64 {
+        0
+    }
+
+    /// Where the response sends the client.
+    fn location(&self) -> Option<Location> {
         None
     }
 

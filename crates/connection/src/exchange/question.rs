@@ -71,6 +71,10 @@ impl Exchange for Question {
         Ok(self.reply())
     }
 
+    fn body(&self) -> u64 {
+        self.heard.len() as u64
+    }
+
     fn receive_end(&mut self) -> Result<Reply, Fault> {
         if self.is_done { Ok(Reply::Done) } else { Err(self.fault(Problem::Closed)) }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::document::{AnswerDifference, Confidence, Finding, Severity};
 
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
@@ -33,6 +33,10 @@ curl -so /dev/null -w '%{http_code}\\n' https://HOST/
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
+    if case.figures.answers_differ.iter().any(AnswerDifference::is_error) {
+        // What is wrong is not the request.
+        return None;
+    }
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     let unsuccessful = |status: &u16| !(200..300).contains(status);
     for status in case.samples().filter_map(|(observation, _)| observation.http_status).filter(unsuccessful) {

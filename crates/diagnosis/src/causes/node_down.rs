@@ -1,7 +1,7 @@
 //! `node-down`: of several nodes behind one address one fails, and the others do not.
 
 use reprise_judge::JudgedCause as Concluded;
-use reprise_model::document::{Confidence, Severity};
+use reprise_model::document::{Confidence, Remedy, Severity};
 use reprise_probe::diagnose::Judgement;
 
 use super::{Cause, JudgedRule, Rule, fix, node_protocol_differs};
@@ -44,6 +44,10 @@ done
     ..Cause::BLANK
 };
 
+/// No balancer tests the addresses of a name.
+const OF_ADDRESSES: &str = "Let the server listen there and answer, or take the address out of DNS (its A or AAAA record): clients that take it \
+                            first wait for it, and most do not try another once it has accepted a connection.";
+
 /// How many nodes are cited.
 const CITED: usize = 4;
 
@@ -53,9 +57,10 @@ fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     if nodes.is_empty() || up.is_empty() {
         return None;
     }
+    let others = if case.are_addresses { "the other addresses of the name" } else { "the other nodes" };
     let title = match nodes.as_slice() {
-        [one] => format!("{} is down, and the other nodes are not", case.list(&[*one])),
-        nodes => format!("{} are down, and the other nodes are not", case.list(nodes)),
+        [one] => format!("{} is down, and {others} are not", case.list(&[*one])),
+        nodes => format!("{} are down, and {others} are not", case.list(nodes)),
     };
     let cited = nodes.iter().take(CITED).filter_map(|place| {
         let node = case.nodes.get(*place)?;
@@ -66,7 +71,10 @@ fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     // One connection may fail by chance.
     let is_chance = |node: &usize| case.nodes.get(*node).is_some_and(|node| node.failed < 2);
     let confidence = if nodes.iter().any(is_chance) { Confidence::Likely } else { Confidence::Certain };
-    let finding = CAUSE.finding(Severity::Fault, confidence, title).because(cited.collect::<Vec<_>>());
+    let mut finding = CAUSE.finding(Severity::Fault, confidence, title).because(cited.collect::<Vec<_>>());
+    if case.are_addresses {
+        finding = finding.fixed_by(vec![Remedy::general(OF_ADDRESSES)]);
+    }
     Some(FleetFinding { finding, nodes, reason: "down" })
 }
 

@@ -6,14 +6,14 @@ use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{
     BalancedNodes, Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Severity, Subject,
 };
-use reprise_model::{Failure, Kind, Observation};
+use reprise_model::{Failure, Kind, Observation, Version};
 use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{StoredSession, findings, processor_time, stored_session, whole_request};
 use crate::bound::bound;
-use crate::causes::causes;
+use crate::causes::{causes, version_fails};
 use crate::figures::connections;
 use crate::findings::with_remedies;
 use crate::series::MeasuredCase;
@@ -52,6 +52,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let starttls = figures.target.starttls.as_deref();
     let found: Vec<Finding> = with_remedies(found, software.as_deref(), starttls).collect();
     let matrix = matrix(&examined);
+    let warnings = warnings(examination, &found);
     let is_explained = found.iter().any(|finding| finding.severity != Severity::Note);
     let unexplained = (!is_explained && reached).then(|| failed_without_reason(examination)).flatten();
     Diagnosis {
@@ -67,6 +68,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
             (Some(failure), true) => verdict(&found, &format!("Incomplete: {}", failure.message)),
             (None, true) => verdict(&found, &error_of_all(&observations).map_or_else(|| healthy(&matrix), only_errors)),
         },
+        answers_differ: figures.answers_differ.clone(),
         failure,
         incomplete: examination.ended_by.is_some(),
         findings: found,
@@ -82,7 +84,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
             }
             false => Vec::new(),
         },
-        warnings: warnings(examination).into_iter().chain(unexplained).collect(),
+        warnings: warnings.into_iter().chain(unexplained).collect(),
     }
 }
 
@@ -180,7 +182,7 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
     }
 }
 
-fn warnings(examination: &Examination) -> Vec<String> {
+fn warnings(examination: &Examination, found: &[Finding]) -> Vec<String> {
     let limits = examination.limits;
     let mut warnings = Vec::new();
     match &examination.ended_by {
@@ -196,7 +198,9 @@ fn warnings(examination: &Examination) -> Vec<String> {
         )),
         _ => {}
     }
-    for (version, failed) in &examination.refused {
+    // What a finding tells of is not told twice.
+    let is_found = |version: &Version| found.iter().any(|finding| version_fails::is_of(finding, *version));
+    for (version, failed) in examination.refused.iter().filter(|(version, _)| !is_found(version)) {
         warnings.push(format!("No {version} connection completed: {}", named(failed.fault.name)));
     }
     let no_time = examination.not_made.iter().filter(|it| it.why == Why::NoTimeLeft);

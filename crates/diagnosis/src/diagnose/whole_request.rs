@@ -5,6 +5,7 @@ use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
 use super::examined::Examined;
+use crate::answers::not_compared;
 use crate::figures::{means, percent, span};
 use crate::savings::{Saving, best_resumption, interval_ns, median_ns, too_few};
 
@@ -37,7 +38,7 @@ fn sentence(figures: &MeasureDocument, version: Version, is_kept_alive: bool) ->
     let kept = is_kept_alive.then(|| {
         format!("On a kept-alive connection it takes {}: {} less", span(kept), percent(1.0 - kept as f64 / total as f64))
     });
-    Some([Some(new), resumed, kept].into_iter().flatten().collect::<Vec<_>>().join(". "))
+    Some([Some(new), resumed, not_compared(figures, version), kept].into_iter().flatten().collect::<Vec<_>>().join(". "))
 }
 
 fn resuming(run: &Run, saving: Saving, total: u64) -> String {

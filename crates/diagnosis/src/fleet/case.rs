@@ -25,6 +25,8 @@ pub(crate) struct FleetCase<'a> {
     pub(crate) nodes: Vec<Node>,
     /// Whether all nodes are asked for the same name: servers bind sessions to it.
     pub(crate) is_one_name: bool,
+    /// Whether the nodes are the addresses of one name: no balancer stands before them.
+    pub(crate) are_addresses: bool,
     offers: BTreeMap<(Asked, usize, usize), Vec<Offer>>,
     changes: BTreeMap<(Asked, usize), Nanos>,
 }
@@ -87,7 +89,12 @@ pub(crate) enum Relation {
 const ENOUGH: usize = 2;
 
 impl<'a> FleetCase<'a> {
-    pub(crate) fn new(examination: &'a FleetExamination, names: Vec<String>, is_one_name: bool) -> Self {
+    pub(crate) fn new(
+        examination: &'a FleetExamination,
+        names: Vec<String>,
+        is_one_name: bool,
+        are_addresses: bool,
+    ) -> Self {
         let nodes = (0..names.len()).map(|node| Node::of(examination, node)).collect();
         let mut offers: BTreeMap<(Asked, usize, usize), Vec<Offer>> = BTreeMap::new();
         for crossed in &examination.crossed {
@@ -98,7 +105,7 @@ impl<'a> FleetCase<'a> {
             let offer = Offer { issued, start, key_name: offered.key_name, is_accepted };
             offers.entry((crossed.asked, from, crossed.to)).or_default().push(offer);
         }
-        let mut case = Self { examination, names, nodes, is_one_name, offers, changes: BTreeMap::new() };
+        let mut case = Self { examination, names, nodes, is_one_name, are_addresses, offers, changes: BTreeMap::new() };
         for asked in MECHANISMS {
             for node in 0..case.nodes.len() {
                 if let Some(time) = case.change_of(asked, node) {

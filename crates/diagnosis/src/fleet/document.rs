@@ -21,13 +21,15 @@ pub struct FleetRun<'a> {
     pub names: Vec<String>,
     /// Whether all are asked for the same name.
     pub is_one_name: bool,
+    /// Whether they are the addresses of one name.
+    pub are_addresses: bool,
     /// What the nodes are, where the user says so.
     pub software: Option<&'a str>,
 }
 
 /// What the offers between nodes show.
 pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fleet {
-    let case = FleetCase::new(examination, run.names, run.is_one_name);
+    let case = FleetCase::new(examination, run.names, run.is_one_name, run.are_addresses);
     let found: Vec<FleetFinding> = rules(|cause| cause.fleet).flat_map(|rule| rule(&case)).collect();
     let main = case.main_mechanism();
     let groups = main.map(|asked| case.groups(asked)).unwrap_or_default();
@@ -53,6 +55,7 @@ pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fle
         matrix: case.cells(),
         shared: mechanisms.iter().find(|it| Some(it.asked) == main).map(|it| it.shared),
         mechanisms,
+        are_addresses: run.are_addresses,
         sampled: examination.is_sampled,
         findings,
         connections: examination.connections,

@@ -79,7 +79,9 @@ impl FleetCase<'_> {
         // A balancer sends connections to a node that is down as well: they resume nothing, and it gives nothing to resume.
         let is_up = |node: &usize| !self.is_down(*node);
         let up: Vec<usize> = (0..self.nodes.len()).filter(is_up).collect();
-        let pairs = (self.nodes.len() * self.nodes.len()) as f64;
+        // Of the addresses of one name, a client that finds one silent takes another.
+        let nodes = if self.are_addresses { up.len() } else { self.nodes.len() };
+        let pairs = (nodes * nodes).max(1) as f64;
         let (shared, trials) = if self.examination.is_sampled {
             let accepts = |node: &usize| is_up(node) && self.counts(asked, *node, *node).1 > 0;
             let sizes = self.groups(asked).into_iter().map(|group| group.iter().filter(|node| accepts(node)).count());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, Confidence, Finding, Fleet, IsolationRecord, Provenance, Severity};
+use super::{AnswerDifference, ConditionRecord, Confidence, Finding, Fleet, IsolationRecord, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -115,6 +115,9 @@ pub struct Diagnosis {
     pub incomplete: bool,
     /// One sentence.
     pub verdict: String,
+    /// The kinds that the application answers otherwise than full handshakes; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers_differ: Vec<AnswerDifference>,
     /// What was found, the worst first.
     pub findings: Vec<Finding>,
     /// What was tried, in the order of time.

@@ -22,6 +22,10 @@ pub struct Fleet {
     pub shared: Option<f64>,
     /// The same for each mechanism.
     pub mechanisms: Vec<FleetMechanism>,
+    /// Whether the nodes are the addresses of one name, among which each client chooses by itself: then no share is that of a balancer,
+    /// and `shared` is of the addresses that answer. Absent where not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub are_addresses: bool,
     /// Whether there were too many nodes for all pairs, so that groups were checked by sampling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sampled: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConditionRecord, LoadPlan, LoadStage, LoadSweep, Provenance, Target};
+use super::{AnswerDifference, ConditionRecord, LoadPlan, LoadStage, LoadSweep, Provenance, Target};
 use crate::{ClientCpu, Kind, Phase, Version};
 
 /// What `load TARGET` prints as JSON.
@@ -60,6 +60,9 @@ pub struct LoadDocument {
     pub wanted_groups: BTreeMap<String, String>,
     /// Responses by HTTP status: all those of the connections that completed, the late ones included.
     pub http_status: BTreeMap<u16, u64>,
+    /// The kinds that the application answers otherwise than full handshakes; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers_differ: Vec<AnswerDifference>,
     /// Completed connections by the protocol that ALPN chose, the late ones included; `none` where the server chose none. Empty
     /// where none was offered.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

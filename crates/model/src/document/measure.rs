@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
+use super::{AnswerDifference, Calibration, Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, ClientCpu, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
@@ -40,6 +40,9 @@ pub struct MeasureDocument {
     /// The software that the server reveals or that was named; absent where neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub software: Option<String>,
+    /// The kinds that the application answers otherwise than full handshakes; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers_differ: Vec<AnswerDifference>,
     /// What the result means.
     pub findings: Vec<Finding>,
     /// Why connections failed, each distinct failure once.
@@ -74,6 +77,12 @@ impl MeasureDocument {
     /// The run for this version and kind.
     pub fn run(&self, tls: Version, kind: Kind) -> Option<&Run> {
         self.runs.iter().find(|run| run.asked == Asked { tls, kind })
+    }
+
+    /// How the application answers this kind otherwise than full handshakes, whose times then do not compare with it; `None` where
+    /// it does not.
+    pub fn answers_differ(&self, asked: Asked) -> Option<&AnswerDifference> {
+        self.answers_differ.iter().find(|it| (it.tls, it.kind) == (asked.tls, asked.kind))
     }
 
     /// What connections of this version and kind gain on full handshakes in a phase.

@@ -1,5 +1,6 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
+mod answers;
 mod calibration;
 mod compare;
 mod compare_baseline;
@@ -23,6 +24,7 @@ mod speed;
 mod stacks;
 mod trace;
 
+pub use answers::{AnswerDifference, AnswerPart, AnswerRecord};
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
     BulkSender, CompareBulk, CompareBytes, CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument,

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use reprise_connection::Target;
-use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version};
+use reprise_model::document::Confidence;
+use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version, answers_that_differ};
 
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
@@ -48,14 +49,14 @@ pub fn diagnose(
         };
     let limited = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
     let mut examiner = Examiner { limited, plan: &plan, found: examination, given: Given::new() };
-    let ended = examiner.examine().and_then(|()| examiner.repeat());
+    let ended = examiner.examine().and_then(|()| examiner.repeat()).and_then(|()| examiner.ask_again_what_fails());
     examiner.finish(ended.err())
 }
 
 /// What a healthy server is asked for.
 fn planned(limits: DiagnoseLimits) -> u32 {
-    let is_usual =
-        |it: &&Experiment| !matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Eviction | Needs::Stall);
+    let of_faults = [Needs::Refusal, Needs::NoResumption, Needs::Eviction, Needs::Stall, Needs::OtherAnswers];
+    let is_usual = |it: &&Experiment| !of_faults.contains(&it.needs);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
 }
@@ -142,8 +143,24 @@ impl<'a> Examiner<'a> {
         let is_first = self.chosen(version).is_none();
         if is_first && failed.is_of_the_version() {
             self.found.refused.push((version, failed));
-        } else if is_first && !self.limited.any_completed {
+        } else if is_first && !self.limited.any_completed() {
             return Err(EarlyEnd::Unreachable(failed));
+        }
+        Ok(())
+    }
+
+    /// Once others have completed: a version that the server chooses, and of which no connection completed at first.
+    fn ask_again_what_fails(&mut self) -> Result<(), EarlyEnd> {
+        for version in [Version::Tls13, Version::Tls12] {
+            let is_it = |(refused, failed): &&(Version, FailedConnection)| *refused == version && failed.is_after_choice();
+            let (Some(_), Some(plan)) = (self.found.refused.iter().find(is_it), self.plan(version)) else { continue };
+            if !self.limited.any_completed() {
+                continue;
+            }
+            let asked = Asked { tls: version, kind: Kind::Ticket };
+            let (seen, ended) = self.make(&CONTROL, asked, plan);
+            self.found.runs.push(ExperimentRun { experiment: &CONTROL, asked, seen, repeats: Vec::new() });
+            ended?;
         }
         Ok(())
     }
@@ -234,6 +251,10 @@ impl<'a> Examiner<'a> {
                 let stalls: Vec<u64> = self.plain_stalls(asked.tls);
                 cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
             }
+            Needs::OtherAnswers => {
+                let differs = answers_that_differ(&self.found.answered());
+                differs.iter().any(|it| it.tls == asked.tls && it.kind == asked.kind && it.confidence != Confidence::Certain)
+            }
             Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some_and(|patience| !patience.is_zero()),
         };
         if !holds {
@@ -270,7 +291,7 @@ impl<'a> Examiner<'a> {
         let Self { limited, plan, mut found, .. } = self;
         found.took = limited.took();
         found.ended_by = ended;
-        let (any_completed, software) = (limited.any_completed, limited.software);
+        let (any_completed, software) = (limited.any_completed(), limited.software);
         let mut connector = limited.connector;
         if !any_completed && found.ended_by.is_none() {
             let failed = survey::recognise(&mut connector, plan, found.refused.clone(), |_| ());

@@ -66,6 +66,8 @@ pub enum Needs {
     Stall,
     /// They are accepted, and somebody wants to wait.
     Patience,
+    /// Resumed connections seem to be answered otherwise than full ones.
+    OtherAnswers,
 }
 
 /// How much it matters if what is varied makes a difference. What matters more is made again first.
@@ -107,6 +109,10 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment::new("history", "which session is offered, how old it is, and after how many others")
         .needs(Needs::Session)
         .gravity(Gravity::Nothing),
+    Experiment::new("answers", "nothing, full handshakes and resumptions in turn")
+        .needs(Needs::OtherAnswers)
+        .gravity(Gravity::Nothing)
+        .steps(&[PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME]),
     Experiment::new("no-sni-at-all", "neither connection sends server_name")
         .needs(Needs::NoResumption)
         .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
@@ -276,7 +282,8 @@ mod tests {
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
         let limits = DiagnoseLimits::default();
         let needed = EXPERIMENTS.iter().filter(|it| {
-            let finds_faults = matches!(it.needs, Needs::Refusal | Needs::NoResumption | Needs::Eviction);
+            let finds_faults =
+                matches!(it.needs, Needs::OtherAnswers | Needs::Refusal | Needs::NoResumption | Needs::Eviction);
             !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience | Needs::Fill)
         });
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();

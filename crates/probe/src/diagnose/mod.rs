@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_model::{Asked, Nanos, Version};
+use reprise_model::{AnsweredConnection, Asked, Nanos, Version};
 
 use crate::addresses::DeadAddress;
 use crate::failed::FailedConnection;
@@ -81,6 +81,22 @@ pub struct Examination {
     pub took: Nanos,
     /// What it was allowed.
     pub limits: DiagnoseLimits,
+}
+
+impl Examination {
+    /// What connections were answered in which nothing is varied, in the order in which they were begun.
+    pub fn answered(&self) -> Vec<AnsweredConnection> {
+        use Variation::Plain;
+        let is_plain = |step| match step {
+            Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => variation == Plain,
+            Step::Chosen | Step::Interpose => true,
+            Step::Replay | Step::Wait | Step::Burst => false,
+        };
+        let all = self.runs.iter().flat_map(ExperimentRun::all).filter(|seen| is_plain(seen.step));
+        let mut all: Vec<&ProbeRecord> = all.collect();
+        all.sort_unstable_by_key(|seen| seen.observation.index);
+        all.into_iter().filter_map(|seen| seen.observation.answered(false)).collect()
+    }
 }
 
 /// What ended a diagnosis before its time.

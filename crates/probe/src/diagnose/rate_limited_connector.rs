@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_model::{FailureClass, FaultName, Kind, Nanos};
+use reprise_model::{FailureClass, FaultName, Kind, Nanos, Version};
 
 use super::{DiagnoseLimits, EarlyEnd, ServerClock, Spent};
 use crate::connection_plan::{ConnectionPlan, ConnectionRecord};
@@ -23,8 +23,8 @@ pub(super) struct RateLimitedConnector<'a> {
     planned: u64,
     /// Full handshakes that failed since one completed.
     failed_in_a_row: u32,
-    /// Whether any full handshake has completed.
-    pub(super) any_completed: bool,
+    /// The versions of which a full handshake has completed.
+    completed: Vec<Version>,
     /// What its responses say that it is.
     pub(super) software: Option<String>,
 }
@@ -49,7 +49,7 @@ impl<'a> RateLimitedConnector<'a> {
             begun,
             planned,
             failed_in_a_row: 0,
-            any_completed: false,
+            completed: Vec::new(),
             software: None,
         }
     }
@@ -83,19 +83,28 @@ impl<'a> RateLimitedConnector<'a> {
 
     /// A full handshake has ended: what went wrong with it, as long as the target still wants to be asked.
     pub(super) fn settle_full(&mut self, record: &ConnectionRecord) -> Result<Option<Fault>, EarlyEnd> {
+        let seen = &record.observation;
         let Some(fault) = &record.fault else {
             self.failed_in_a_row = 0;
-            self.any_completed = true;
+            if !self.completed.contains(&seen.asked.tls) {
+                self.completed.push(seen.asked.tls);
+            }
             return Ok(None);
         };
-        // It answers, and says no to this version alone.
-        if !refuses_version(fault) {
+        // It answers, and says no to this version alone, or chooses it and never gets to the end of it.
+        let fails_under_version = seen.chosen.is_some() && !self.completed.contains(&seen.asked.tls);
+        if !refuses_version(fault) && !fails_under_version {
             self.failed_in_a_row += 1;
         }
-        if self.any_completed && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
+        if self.any_completed() && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
             return Err(EarlyEnd::Blocked { after: self.connector.begun(), fault: fault.clone() });
         }
         Ok(Some(fault.clone()))
+    }
+
+    /// Whether any full handshake has completed.
+    pub(super) fn any_completed(&self) -> bool {
+        !self.completed.is_empty()
     }
 
     /// Makes these connections at once, each on a thread of its own.

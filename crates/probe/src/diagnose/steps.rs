@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reprise_connection::Fault;
 use reprise_engine::Offer;
-use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Version};
+use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Observation, Version};
 
 use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
 use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
@@ -99,7 +99,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         let (mut fault, mut record) = self.connect_in_full(step, variation)?;
         // Behind one address another node may speak it.
         for _ in 0..OTHER_NODES {
-            if !fault.as_ref().is_some_and(|fault| self.is_of_a_node(fault)) {
+            if !fault.as_ref().is_some_and(|fault| self.is_of_a_node(fault, &record.observation)) {
                 break;
             }
             (fault, record) = self.connect_in_full(step, variation)?;
@@ -113,9 +113,10 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     /// Whether another node, behind the same address, may do otherwise.
-    fn is_of_a_node(&self, fault: &Fault) -> bool {
+    fn is_of_a_node(&self, fault: &Fault, seen: &Observation) -> bool {
         let is_cut = matches!(fault.name, FaultName::ClosedEarly | FaultName::ConnectionReset);
-        refuses_version(fault) || (is_cut && self.chosen.is_none())
+        let is_chosen = seen.chosen.is_some() && !is_silence(Some(fault));
+        refuses_version(fault) || (self.chosen.is_none() && (is_cut || is_chosen))
     }
 
     fn resume(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {

@@ -18,7 +18,7 @@ const GROUPS: usize = 8;
 /// All that is shown of a fleet.
 pub(super) fn fleet(fleet: &Fleet, shown: Shown) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(fleet.verdict.clone())];
-    let facts: Vec<Fact> = fleet.mechanisms.iter().map(fact).collect();
+    let facts: Vec<Fact> = fleet.mechanisms.iter().map(|mechanism| fact(mechanism, fleet.are_addresses)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
@@ -53,22 +53,29 @@ pub(super) fn fleet(fleet: &Fleet, shown: Shown) -> Vec<Block> {
 }
 
 /// "TLS 1.3 ticket: 59 % of offers resumed behind a fair balancer (53 to 65 %), own 24 of 24, others 12 of 56".
-fn fact(mechanism: &FleetMechanism) -> Fact {
+/// Of the addresses of one name, among which no balancer chooses, the counts alone.
+fn fact(mechanism: &FleetMechanism, are_addresses: bool) -> Fact {
     let percent = |share: f64| format!("{:.0}", share * 100.0);
     let [low, high] = mechanism.ci95;
     let cost = match mechanism.cost_ns {
         Some(cost) if cost.0 > 0 => format!(", costs {cost} a connection"),
         _ => String::new(),
     };
+    let [own, crossed] = [mechanism.own, mechanism.crossed];
+    if are_addresses {
+        let value =
+            format!("own {} of {} resume, those of other addresses {} of {}", own[1], own[0], crossed[1], crossed[0]);
+        return Fact::new(mechanism.asked.to_string(), value);
+    }
     let value = format!(
         "{} % resume behind a fair balancer ({} to {}){cost}; own {} of {}, others' {} of {}",
         percent(mechanism.shared),
         percent(low),
         percent(high),
-        mechanism.own[1],
-        mechanism.own[0],
-        mechanism.crossed[1],
-        mechanism.crossed[0],
+        own[1],
+        own[0],
+        crossed[1],
+        crossed[0],
     );
     Fact::new(mechanism.asked.to_string(), value)
 }

@@ -7,6 +7,8 @@ mod sweep;
 use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_model::{Kind, Phase};
 
+use reprise_diagnosis::answers;
+
 use super::conditions::conditions;
 use super::measure::{responses, title};
 use super::{Block, Fact, Item, Page, counted, section, source};
@@ -71,8 +73,19 @@ fn answer(document: &LoadDocument) -> Option<String> {
             Some(format!("{kind} takes {median} (median), {p99} (p99)"))
         };
         let kinds: Vec<String> = document.latency_ns.iter().filter_map(of_kind).collect();
-        let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join("; ")) };
+        let kinds = match document.answers_differ.first() {
+            Some(it) => format!(
+                "; but {} of {} resumed connections are answered with {}, full handshakes with {}, so that their times do not compare",
+                it.resumed.connections,
+                it.resumed.of,
+                answers::answer(it, &it.resumed),
+                answers::answer(it, &it.full)
+            ),
+            None if kinds.is_empty() => String::new(),
+            None => format!(": {}", kinds.join("; ")),
+        };
         let failed = match document.total_errors() {
+            0 if !document.answers_differ.is_empty() => "no handshake failed".to_owned(),
             0 => "none failed".to_owned(),
             failed => format!("{failed} failed"),
         };

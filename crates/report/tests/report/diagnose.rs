@@ -36,6 +36,7 @@ fn healthy(target: &str) -> Diagnosis {
         failure: None,
         incomplete: false,
         verdict: "resumes everywhere".to_owned(),
+        answers_differ: Vec::new(),
         findings: Vec::new(),
         experiments: vec![ExperimentRecord {
             repeats: 0,

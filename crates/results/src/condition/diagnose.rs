@@ -23,7 +23,7 @@ impl PlannedFigures for DiagnosePlanned<'_> {
 
     fn excludes(&self, figure: &Words) -> Option<String> {
         let scope = Scope { versions: self.versions.to_vec(), kinds: vec![Kind::Id, Kind::Ticket] };
-        let why = Planned { scope, ..Planned::default() }.excludes(figure);
+        let why = Planned { scope, requests: true, ..Planned::default() }.excludes(figure);
         why.map(|_| "a diagnosis resumes by id and by ticket, under the versions in --tls".to_owned())
     }
 }
@@ -63,6 +63,10 @@ fn shared(fleet: &Fleet, words: &Words, condition: &Condition) -> Value {
 fn of_target(target: &Diagnosis, words: &Words, condition: &Condition) -> Vec<Value> {
     if words.quantity() == Quantity::Findings {
         return vec![condition.count_of_findings(words, &target.target, target.reached, &target.findings)];
+    }
+    if words.quantity() == Quantity::Answers {
+        let is_known = target.matrix.iter().any(|it| it.resumed > 0);
+        return vec![condition.count_of_differences(words, &target.target, is_known, &target.answers_differ)];
     }
     let kinds = target.matrix.iter().filter(|it| words.covers(it.asked)).map(|it| {
         let of = format!("{}: {}", target.target, words.name_for(it.asked));

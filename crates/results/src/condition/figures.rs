@@ -21,7 +21,13 @@ pub fn figures(of: ConditionSubject<'_>) -> Vec<String> {
     let severities = [Severity::Fault, Severity::Risk, Severity::Note].map(|severity| ["", "findings", severity.name()]);
     let findings = causes().map(|cause| ["", "finding", cause.slug]);
     let verdicts = IsolationVerdict::ALL.map(|verdict| ["", "isolation", verdict.name()]);
-    let others = [["", "fleet", "shared"], ["", "status", "5xx"], ["", "bytes", "sent"], ["", "bytes", "received"]];
+    let others = [
+        ["", "fleet", "shared"],
+        ["", "answers", "differ"],
+        ["", "status", "5xx"],
+        ["", "bytes", "sent"],
+        ["", "bytes", "received"],
+    ];
     let all = timed.chain(kinds).chain(severities).chain(findings).chain(verdicts).chain(others);
     let named = all.map(|words| words.into_iter().filter(|word| !word.is_empty()).join("."));
     let is_read =

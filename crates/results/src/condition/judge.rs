@@ -1,8 +1,8 @@
 //! A condition against a document.
 
 use reprise_diagnosis::figures::percent_to;
-use reprise_model::Nanos;
-use reprise_model::document::{ConditionOutcome, ConditionRecord, Finding};
+use reprise_model::document::{AnswerDifference, ConditionOutcome, ConditionRecord, Finding};
+use reprise_model::{Asked, Nanos};
 use serde::Serialize;
 
 use super::path::Path;
@@ -135,6 +135,20 @@ impl Condition {
             findings.iter().filter(is_meant).map(|it| format!("{} ({})", it.id, it.severity.name())).collect();
         let count = reached.then_some(meant.len() as f64);
         self.value(format!("{label}: {words}"), count, None, &listed(&meant))
+    }
+
+    /// How many of these differences are of what the words name. Where nothing resumed was answered, none is known.
+    pub(super) fn count_of_differences(
+        &self,
+        words: &Words,
+        label: &str,
+        is_known: bool,
+        differences: &[AnswerDifference],
+    ) -> Value {
+        let is_meant = |it: &&AnswerDifference| words.covers(Asked { tls: it.tls, kind: it.kind });
+        let meant: Vec<String> =
+            differences.iter().filter(is_meant).map(|it| format!("{} {}", it.tls.number(), it.kind)).collect();
+        self.value(format!("{label}: {words}"), is_known.then_some(meant.len() as f64), None, &listed(&meant))
     }
 
     /// How many there are of what the words name.

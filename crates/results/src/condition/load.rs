@@ -40,6 +40,7 @@ impl PlannedFigures for LoadPlanned<'_> {
             (Quantity::Status, _) if !self.http || self.requests == 0 => {
                 "no HTTP request is sent, so that nothing has a status"
             }
+            (Quantity::Answers, _) if self.requests == 0 => "with --requests 0 there is no answer",
             (_, Some(Phase::Wait | Phase::Receive)) if self.requests == 0 => {
                 "with --requests 0 there is nothing to wait for"
             }
@@ -69,6 +70,10 @@ impl Judged for LoadDocument {
                 let is_meant = |status: u16| words.status.is_some_and(|it| it.covers(status));
                 let part = sum(&mut self.http_status.iter().filter(|it| is_meant(*it.0)).map(|it| *it.1));
                 vec![condition.part(name, part, sum(&mut self.http_status.values().copied()))]
+            }
+            Quantity::Answers => {
+                let is_known = self.completed.keys().any(|kind| *kind != Kind::Full) && self.asked.requests > 0;
+                vec![condition.count_of_differences(words, &self.target.host, is_known, &self.answers_differ)]
             }
             Quantity::Kinds => {
                 vec![condition.part(name, sum(&mut of_kinds(&self.completed, words)), self.total_completed())]

@@ -51,6 +51,7 @@ impl PlannedFigures for Planned<'_> {
             _ if meant.is_empty() => "--tls and --kinds exclude it",
             _ if lacks_full => "it compares with full handshakes: add full to --kinds",
             _ if is_of_server && !self.server_cpu => "it needs --server-pid",
+            _ if quantity == Quantity::Answers && !self.requests => "with --no-request there is no answer",
             Some(Phase::Wait | Phase::Receive) if !self.requests => "with --no-request there is no response to wait for",
             Some(Phase::Resolve) if !self.resolves => "the target is an address: nothing is resolved",
             Some(Phase::Proxy) if !self.proxy => "there is no proxy: it needs --proxy",
@@ -93,6 +94,11 @@ impl Judged for MeasureDocument {
             Quantity::Slower | Quantity::Faster | Quantity::Differences => vec![count_of_changes(self, words, condition)],
             Quantity::Findings => {
                 vec![condition.count_of_findings(words, &self.label, !self.runs.is_empty(), &self.findings)]
+            }
+            Quantity::Answers => {
+                let is_resumed = |run: &Run| run.observed.kinds.total() > run.observed.kinds.of(Kind::Full);
+                let is_known = self.runs.iter().any(|run| is_resumed(run) && run.phases.contains_key(&Phase::Wait));
+                vec![condition.count_of_differences(words, &self.label, is_known, &self.answers_differ)]
             }
             Quantity::ServerCpu => vec![server_cpu(self, words, condition)],
             _ => {

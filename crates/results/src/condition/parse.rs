@@ -192,6 +192,9 @@ fn word(
         // Before `sent` and `received`, as in the document.
         ("bytes", ConditionSubject::Measurement) => return Ok(std::mem::replace(of_bytes, true)),
         ("shared", ConditionSubject::Diagnosis) => return Ok(std::mem::replace(&mut words.shared, true)),
+        ("differ", _) if words.quantity == Some(Quantity::Answers) => {
+            return Ok(std::mem::replace(&mut words.differ, true));
+        }
         ("low", _) if has_bounds => return Ok(words.bound.replace(Bound::Low).is_some()),
         ("high", _) if has_bounds => return Ok(words.bound.replace(Bound::High).is_some()),
         _ => {}

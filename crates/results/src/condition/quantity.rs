@@ -31,6 +31,8 @@ pub(super) enum Quantity {
     Isolation,
     /// What part of offers between nodes would be resumed.
     Fleet,
+    /// Of how many versions and kinds the application answers resumed connections otherwise than full ones.
+    Answers,
     /// Completed connections a second.
     Rate,
     /// Connections that were due and found no place.
@@ -72,7 +74,7 @@ const TIMED_EACH: u8 = MEASUREMENT | COMPARISON;
 
 impl Quantity {
     /// Every one with its name and the documents that have it. Errors list them in this order.
-    const NAMES: [(&'static str, Self, u8); 33] = [
+    const NAMES: [(&'static str, Self, u8); 34] = [
         ("median", Self::Median, TIMED),
         ("p50", Self::Median, TIMED),
         ("mean", Self::Mean, TIMED_EACH),
@@ -90,6 +92,7 @@ impl Quantity {
         ("findings", Self::Findings, MEASUREMENT | DIAGNOSIS),
         ("isolation", Self::Isolation, DIAGNOSIS),
         ("fleet", Self::Fleet, DIAGNOSIS),
+        ("answers", Self::Answers, MEASUREMENT | DIAGNOSIS | LOAD),
         ("rate", Self::Rate, LOAD),
         ("not_started", Self::NotStarted, LOAD),
         ("refused", Self::Refused, LOAD),

@@ -543,3 +543,21 @@ fn of_a_fleet_the_shared_part_is_judged() {
         ],
     );
 }
+
+#[test]
+fn answers_that_differ_are_counted() {
+    use reprise_diagnosis::example::another_status;
+    use reprise_model::document::Confidence;
+    let of_kind = |kind| another_status("1.3", kind, 496, Confidence::Certain);
+    let mut document = measured();
+    assert_eq!(judged("answers.differ > 0", &document), ConditionJudgement::NotMet);
+    document.answers_differ = vec![of_kind(Kind::Ticket)];
+    assert_met("answers.differ > 0", &document, &["localhost: answers.differ"]);
+    assert_met("1.3.ticket.answers.differ >= 1", &document, &["localhost: 1.3.ticket.answers.differ"]);
+    assert_eq!(judged("1.2.answers.differ > 0", &document), ConditionJudgement::NotMet);
+    document.runs.retain(|run| run.asked.kind == Kind::Full);
+    assert!(matches!(judged("answers.differ > 0", &document), ConditionJudgement::Unknown(_)));
+    assert_refused(ConditionSubject::Measurement, &[("answers > 0", 1, "'answers.differ'"), ("differ > 0", 1, "a version")]);
+    assert_named(ConditionSubject::Load, &[("answers.differ > 0", "answers.differ")]);
+    assert_named(ConditionSubject::Diagnosis, &[("1.3.answers.differ > 0", "1.3.answers.differ")]);
+}

@@ -31,6 +31,8 @@ pub struct Words {
     pub(super) finding: Option<&'static str>,
     /// Whether it is the part of offers that is resumed.
     pub(super) shared: bool,
+    /// Whether it is that answers differ by the kind.
+    pub(super) differ: bool,
     /// What became of sessions at other places than their own.
     pub(super) verdict: Option<IsolationVerdict>,
 }
@@ -132,7 +134,8 @@ impl Words {
             }
             let of_all = match of {
                 ConditionSubject::Load => {
-                    !quantity.has_phase() && !matches!(quantity, Quantity::Rate | Quantity::Samples | Quantity::Kinds)
+                    !quantity.has_phase()
+                        && !matches!(quantity, Quantity::Rate | Quantity::Samples | Quantity::Kinds | Quantity::Answers)
                 }
                 _ => matches!(quantity, Quantity::Findings | Quantity::Isolation | Quantity::Fleet | Quantity::ServerCpu),
             };
@@ -157,6 +160,9 @@ impl Words {
         }
         if (quantity == Quantity::Fleet) != self.shared {
             return Some("fleet and what of it, 'fleet.shared'".to_owned());
+        }
+        if (quantity == Quantity::Answers) != self.differ {
+            return Some("answers and what of them, 'answers.differ'".to_owned());
         }
         if quantity == Quantity::Status && self.status.is_none() {
             return Some("a status, 'status.200' or 'status.5xx'".to_owned());
@@ -187,6 +193,7 @@ impl fmt::Display for Words {
         say(self.confidence.map(Confidence::name));
         say(self.finding);
         say(self.shared.then_some("shared"));
+        say(self.differ.then_some("differ"));
         say(self.verdict.map(IsolationVerdict::name));
         f.write_str(&words.join("."))
     }

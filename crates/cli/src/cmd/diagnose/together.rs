@@ -32,6 +32,7 @@ pub(super) fn run(
     outputs: Outputs,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Ending> {
+    let are_addresses = arguments.all_addresses && targets.len() == 1;
     let nodes = nodes(arguments, targets, options, interrupt)?;
     ensure!(nodes.len() > 1, "--together needs at least two nodes: name more targets, or use --all-addresses");
     let limits = arguments.limits_together(nodes.len());
@@ -45,7 +46,7 @@ pub(super) fn run(
     let examination = examine_fleet(places.clone(), limits, options.seed, &progress, interrupt);
     progress.finish();
     let software = arguments.server_software.as_deref();
-    let fleet = fleet_diagnosis(FleetRun { names, is_one_name, software }, &examination);
+    let fleet = fleet_diagnosis(FleetRun { names, is_one_name, are_addresses, software }, &examination);
     let unreached = fleet.nodes.iter().all(|node| !node.reached).then(|| first_failure(&examination)).flatten();
     let mut alone = Vec::new();
     for node in to_be_asked_alone(&examination).into_iter().take(ALONE).filter(|_| !interrupt.is_raised()) {

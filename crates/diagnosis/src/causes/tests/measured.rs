@@ -1,15 +1,15 @@
 //! What the rules make of a measurement.
 
-use reprise_model::document::TicketRequestRecord;
+use reprise_model::document::{AnswerDifference, AnswerPart, AnswerRecord, TicketRequestRecord};
 use reprise_model::{
-    ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode, Ticket,
-    TicketKeyName, Verification,
+    Bytes, ClientAuthentication, EarlyData, Facts, FaultName, Kind, Nanos, Observation, Origin, PeerKey, Phase, PskMode,
+    Ticket, TicketKeyName, Verification, Version,
 };
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::super::*;
 use super::{Expected, assert_tells, told};
-use crate::example::{Example, ticket};
+use crate::example::{Example, another_status, ticket};
 use crate::series::MeasuredCase;
 
 fn full(tls: &str) -> Example {
@@ -529,5 +529,98 @@ fn responses_and_signatures_are_told() {
             &["its rsa-1024 key is too weak"],
         ),
         (&signature_unverified::CAUSE, verified(Verification::ChainSkipped), &[]),
+    ]);
+}
+
+#[test]
+fn answers_that_follow_the_kind_are_told() {
+    let status = |kind, status, confidence| another_status("1.3", kind, status, confidence);
+    let answered = |difference: AnswerDifference| resumed().answering_otherwise(difference);
+    let part = |part, resumed: AnswerRecord| {
+        let difference = status(Kind::Ticket, 302, Confidence::Certain);
+        let full =
+            AnswerRecord { status: Some(302), location: Some("/home".to_owned()), bytes: 5_000, ..difference.full.clone() };
+        AnswerDifference { part, resumed: AnswerRecord { status: Some(302), ..resumed }, full, ..difference }
+    };
+    let record = || status(Kind::Ticket, 302, Confidence::Certain).resumed;
+    check(&[
+        (&answers_differ::CAUSE, resumed(), &[]),
+        (
+            &answers_differ::CAUSE,
+            answered(status(Kind::Ticket, 496, Confidence::Certain)),
+            &[
+                "Fault, Certain",
+                "Resumed connections are answered with HTTP status 496, full handshakes with HTTP status 200",
+                "TLS 1.3 by ticket: HTTP status 496 on 99 of 100; full handshakes, made in turn with them: HTTP status 200 on 99",
+                "http-request deny deny_status 403 unless { ssl_c_used }",
+            ],
+        ),
+        (&answers_differ::CAUSE, answered(status(Kind::Ticket, 421, Confidence::Possible)), &["Fault, Possible"]),
+        (&answers_differ::CAUSE, answered(status(Kind::Ticket, 302, Confidence::Likely)), &["Risk, Likely"]),
+        (
+            &answers_differ::CAUSE,
+            answered(part(AnswerPart::Location, AnswerRecord { location: Some("/login".to_owned()), ..record() })),
+            &["Risk, Certain", "HTTP status 302 to /login, full handshakes with HTTP status 302 to /home"],
+        ),
+        (&answers_differ::CAUSE, answered(part(AnswerPart::Size, record())), &["Risk", "status 302 and 100 bytes"]),
+        (
+            &answers_differ::CAUSE,
+            answered(part(AnswerPart::Close, AnswerRecord { keeps_alive: false, ..record() })),
+            &["Note, Certain", "and closed, full handshakes with HTTP status 302, and kept open"],
+        ),
+        (
+            &answers_differ::CAUSE,
+            early().answering_otherwise(status(Kind::Early, 403, Confidence::Certain)),
+            &["Fault, Certain", "Early data is answered with HTTP status 403"],
+        ),
+        // It has a cause of its own.
+        (&answers_differ::CAUSE, early().answering_otherwise(status(Kind::Early, 425, Confidence::Certain)), &[]),
+        (
+            &error_responses::CAUSE,
+            answered(status(Kind::Ticket, 496, Confidence::Certain)).all(|it| it.http_status = Some(496)),
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn a_version_that_is_chosen_and_fails_is_told() {
+    let fails = |count: u64| {
+        let fails = Example::new().run("1.2", Kind::Full, 900).refused("1.3", Kind::Full, count);
+        fails.all(|it| {
+            it.chosen = Some(Version::Tls13);
+            it.phases.tls = Some(Nanos(900_000));
+            it.sent = Bytes(41_000);
+            it.outcome = Err(FaultName::ClosedEarly);
+        })
+    };
+    let title = "Every TLS 1.3 connection fails after its handshake (closed early), and TLS 1.2 works";
+    check(&[
+        (
+            &version_fails::CAUSE,
+            fails(6),
+            &[
+                "Fault, Certain",
+                title,
+                "6 of 6 connections in which the server chose TLS 1.3 failed: closed early on 6",
+                "had sent 41000 bytes",
+            ],
+        ),
+        (&version_fails::CAUSE, fails(3), &["Fault, Likely"]),
+        (&version_fails::CAUSE, fails(1), &["Fault, Possible"]),
+        (
+            &version_fails::CAUSE,
+            fails(3).all(|it| it.phases.tls = None).all(|it| it.outcome = Err(FaultName::Alert(80))),
+            &["fails in its handshake, after the ServerHello (alert internal_error)"],
+        ),
+        // It is not spoken; once it worked; nothing works; it is this side that fails.
+        (&version_fails::CAUSE, fails(6).all(|it| it.chosen = None), &[]),
+        (&version_fails::CAUSE, fails(6).run("1.3", Kind::Ticket, 300), &[]),
+        (
+            &version_fails::CAUSE,
+            Example::new().refused("1.3", Kind::Full, 6).all(|it| it.outcome = Err(FaultName::Timeout)),
+            &[],
+        ),
+        (&version_fails::CAUSE, fails(6).all(|it| it.outcome = Err(FaultName::PortsExhausted)), &[]),
     ]);
 }
