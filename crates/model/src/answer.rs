@@ -19,6 +19,13 @@ pub struct Answer {
     pub keeps_alive: bool,
 }
 
+impl Answer {
+    /// Whether it differs from another one in any part that is compared.
+    pub fn is_unlike(&self, other: &Self) -> bool {
+        AnswerPart::ALL.into_iter().any(|part| compared(part, self, other.body.0) != compared(part, other, other.body.0))
+    }
+}
+
 /// Where a response sends the client, without the query. Of a long one the beginning is kept, and all of it is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Location {

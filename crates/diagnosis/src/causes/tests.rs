@@ -53,7 +53,10 @@ fn a_cause_has_every_level_that_its_rules_name() {
         let rules: Vec<&str> = text.lines().filter(|line| !says_levels(line)).collect();
         let rules = rules.join("\n").replace("!= Severity::", "").replace("== Severity::", "");
         let severities = Severity::ALL.into_iter().filter(|it| rules.contains(&format!("Severity::{it:?}")));
+        // As sure as it is that answers follow the kind.
+        let is_of_answers = rules.contains("first.confidence");
         let judged = cause.judged.is_some()
+            || is_of_answers
             || (rules.contains("confidence_of_refusal(") && !rules.contains(".max(Confidence::Likely)"));
         let computed = LIKELY_OR_POSSIBLE.iter().any(|name| rules.contains(name));
         let confidences = Confidence::ALL.into_iter().filter(|it| {

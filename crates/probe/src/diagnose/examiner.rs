@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use reprise_connection::Target;
-use reprise_model::document::Confidence;
-use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version, answers_that_differ};
+use reprise_model::document::{AnswerDifference, Confidence};
+use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Nanos, Observation, Version, answers_that_differ};
 
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
@@ -252,8 +252,9 @@ impl<'a> Examiner<'a> {
                 cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
             }
             Needs::OtherAnswers => {
-                let differs = answers_that_differ(&self.found.answered());
-                differs.iter().any(|it| it.tls == asked.tls && it.kind == asked.kind && it.confidence != Confidence::Certain)
+                let answered = self.found.answered();
+                let is_certain = |it: &AnswerDifference| it.confidence == Confidence::Certain;
+                accepted > 0 && has_other_answers(&answered, asked) && !answers_that_differ(&answered).iter().any(is_certain)
             }
             Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some_and(|patience| !patience.is_zero()),
         };
@@ -312,6 +313,13 @@ fn variation_of(step: Step) -> Option<Variation> {
         Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => Some(variation),
         Step::Chosen | Step::Replay | Step::Interpose | Step::Wait | Step::Burst => None,
     }
+}
+
+/// Whether a connection of this kind was answered as no full handshake of its version was.
+fn has_other_answers(answered: &[AnsweredConnection], asked: Asked) -> bool {
+    let of_kind = |kind| answered.iter().filter(move |it| (it.tls, it.kind) == (asked.tls, kind)).map(|it| it.answer);
+    let differs = |answer: Answer| of_kind(Kind::Full).all(|full| full.is_unlike(&answer));
+    of_kind(Kind::Full).next().is_some() && of_kind(asked.kind).any(differs)
 }
 
 fn is_resumed(seen: &Observation) -> bool {
