@@ -27,8 +27,8 @@ Ask twice, with one session, and look at the status:
 
 ```sh
 R='GET / HTTP/1.1\\r\\nHost: HOST\\r\\nConnection: close\\r\\n\\r\\n'
-(printf \"$R\"; sleep 1) | openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
-(printf \"$R\"; sleep 1) | openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
+(printf \"$R\"; sleep 3) | openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
+(printf \"$R\"; sleep 3) | openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
 ```",
     costs: "Clients that come back get another answer than on their first visit, now and then, and nobody can reproduce it.",
     advice: "\
