@@ -349,6 +349,34 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_says_nothing_of_tls_is_left_for_the_next() {
+        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [closes, plain, last] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
+        let target: Target = last.to_string().parse().unwrap();
+        let mut connector = Connector::new(&target, &Options::default(), &Interrupt::default()).unwrap();
+        connector.place.addresses = Addresses::of([closes, plain, last]).unwrap();
+        let served = std::thread::spawn(move || {
+            for (place, listener) in listeners.iter().enumerate() {
+                let mut stream = listener.accept().unwrap().0;
+                let _ = stream.read(&mut [0; 4096]);
+                if place == 1 {
+                    std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+                }
+            }
+        });
+        let policy = CertificatePolicy::AcceptAnyChain;
+        let name = ServerName::IpAddress(last.ip().into());
+        let config = Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
+        let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
+        let record = connector.connect(ConnectionPlan::discovery(&Arc::new(config), asked));
+        served.join().unwrap();
+        assert_eq!((record.observation.server, connector.target_address()), (Some(last), Some(last)));
+        let dead = connector.take_dead_addresses();
+        assert_eq!(dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [closes, plain]);
+        assert_eq!(dead[1].accepted, Some(FaultName::NotTls));
+    }
+
+    #[test]
     fn the_proxy_header_names_the_address_that_answered() {
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let server = TcpListener::bind("127.0.0.1:0").unwrap();

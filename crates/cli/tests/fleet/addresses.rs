@@ -47,6 +47,18 @@ fn an_address_with_a_key_of_its_own_stands_apart() {
     assert_eq!((examined.blamed(), examined.group_sizes()), (vec!["ticket-key-per-node"], vec![2, 1]), "{}", examined.page);
 }
 
+/// A client chooses among the addresses of a name, and no balancer does.
+#[test]
+fn an_address_of_a_name_that_is_down_is_no_share_of_a_balancer() {
+    reprise_servers::require!("nginx");
+    let examined = examined_at("--resolve 127.0.0.1 --resolve ::1 --resolve 127.0.0.4");
+    assert_eq!((examined.blamed(), examined.code), (vec!["node-down"], 1), "{}", examined.page);
+    assert!(!examined.page.contains("balancer") && !examined.page.contains('%'), "{}", examined.page);
+    assert!(examined.page.contains("take the address out of DNS"), "{}", examined.page);
+    assert!(examined.page.contains("the other addresses of the name are not"), "{}", examined.page);
+    assert_eq!(examined.fleet().shared, Some(1.0), "of those that answer");
+}
+
 /// An address that nobody listens at; whoever holds it keeps others from it.
 fn nowhere() -> (TcpListener, SocketAddr) {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
