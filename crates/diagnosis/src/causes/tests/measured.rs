@@ -594,14 +594,14 @@ fn a_version_that_is_chosen_and_fails_is_told() {
             it.outcome = Err(FaultName::ClosedEarly);
         })
     };
-    let title = "Every TLS 1.3 connection fails after its handshake (closed early), and TLS 1.2 works";
+    const TITLE: &str = "Every TLS 1.3 connection fails after its handshake (closed early), and TLS 1.2 works";
     check(&[
         (
             &version_fails::CAUSE,
             fails(6),
             &[
                 "Fault, Certain",
-                title,
+                TITLE,
                 "6 of 6 connections in which the server chose TLS 1.3 failed: closed early on 6",
                 "had sent 41000 bytes",
             ],
