@@ -615,7 +615,7 @@ fn a_version_that_is_chosen_and_fails_is_told() {
         ),
         // It is not spoken; once it worked; nothing works; it is this side that fails.
         (&version_fails::CAUSE, fails(6).all(|it| it.chosen = None), &[]),
-        (&version_fails::CAUSE, fails(6).run("1.3", Kind::Ticket, 300), &[]),
+        (&version_fails::CAUSE, fails(6).refused("1.3", Kind::Ticket, 2), &[]),
         (
             &version_fails::CAUSE,
             Example::new().refused("1.3", Kind::Full, 6).all(|it| it.outcome = Err(FaultName::Timeout)),
