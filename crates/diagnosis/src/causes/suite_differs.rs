@@ -20,7 +20,7 @@ must be willing to choose. TLS 1.3 needs only a suite with the same hash (RFC 98
     seen: "\
 Of a server: a session that was made without the suite that the server prefers is refused where that suite is offered again
 (under TLS 1.3 one of another hash). That is as the RFC allows, and a note. A TLS 1.3 session is also offered with suites of another hash alone: a
-full handshake is right then (RFC 9846 §4.3.11), and a server that ends the connection instead (GnuTLS 3.7: handshake_failure) is a risk. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
+full handshake is right then (RFC 9846 §4.3.11), and a server that ends the connection instead (GnuTLS 3.7: handshake_failure) is a note as well, since clients that keep their suites never meet it. Of a client that connects to `--listen`: it offers a session and not its suite, or under TLS 1.3
 none of its hash, which is a risk.",
     confirm: "\
 Offer the session with another hash:
@@ -65,7 +65,8 @@ fn of_failure(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
         mechanism(run.asked),
         named(failure(&run.seen)?)
     );
-    let finding = CAUSE.finding(Severity::Risk, confidence, title).under([run.asked]);
+    // RFC 9846 §4.7.1: a client that offers the session should have such a suite.
+    let finding = CAUSE.finding(Severity::Note, confidence, title).under([run.asked]);
     let evidence = [OF_THE_SAME_SUITES.to_owned()].into_iter().chain(evidence(run));
     (is_served && examined.always_resumes(run.asked)).then(|| finding.because(evidence))
 }

@@ -68,7 +68,7 @@ fn what_is_varied_loses_the_session() {
         (
             &suite_differs::CAUSE,
             without_hash().last_fails(FaultName::Alert(47)),
-            &["Risk, Possible", "illegal_parameter", "no suite has the hash"],
+            &["Note, Possible", "illegal_parameter", "no suite has the hash"],
         ),
         // Such suites are not served; nobody ended it.
         (&suite_differs::CAUSE, run("no-suite-of-its-hash", TLS13, &[FULL, FULL]).last_fails(FaultName::Alert(40)), &[]),
