@@ -17,9 +17,7 @@ unavailable() { echo "cannot be had: $*"; exit 2; }
 # debian NAME=VERSION...: Debian packages, unpacked below $tmp/root.
 debian() {
     local package
-    for package in "$@"; do
-        (cd "$tmp" && apt-get download -qq "$package" >/dev/null 2>&1) || unavailable "$package"
-    done
+    (cd "$tmp" && apt-get download -qq "$@" >/dev/null 2>&1) || unavailable "$@"
     for package in "$tmp"/*.deb; do dpkg -x "$package" "$tmp/root"; done
 }
 # pypi NAME==VERSION...: Python packages below $tmp/python.
