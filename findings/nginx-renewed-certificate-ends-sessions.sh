@@ -46,7 +46,7 @@ frontend f
     http-request return status 200
 HAPROXY
 serve "$port" "$tmp/root/usr/sbin/haproxy" -W -db -f "$tmp/haproxy.cfg"
-master=${started[-1]}
+master=$(tail -1 "$tmp/started")
 renew="cat $tmp/new.pem $tmp/old.key >$tmp/now.pem; kill -USR2 $master; sleep 1"
 holds "HAProxy, TLS 1.3, reload with a renewed certificate" rr "$(resume "$port" --count 3 --renewal "$renew" | cut -c2-)"
 finish

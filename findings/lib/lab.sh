@@ -3,10 +3,10 @@
 # Exit codes: 0 as stated, 1 the behaviour changed, 2 a package cannot be had.
 set -uo pipefail
 lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-started=()
 leave() {
     local status=$?
-    for process in "${started[@]}"; do kill "$process" 2>/dev/null; done
+    # A file, since a server may be started in a subshell.
+    [ ! -e "$tmp/started" ] || xargs kill <"$tmp/started" 2>/dev/null
     wait 2>/dev/null
     rm -rf "$tmp"
     exit "$status"
@@ -37,7 +37,7 @@ free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1
 serve() {
     local port=$1 && shift
     "$@" >"$tmp/server.log" 2>&1 &
-    started+=($!)
+    echo $! >>"$tmp/started"
     python3 - "$port" <<'PYTHON' || { cat "$tmp/server.log"; unavailable "a server that starts: $*"; }
 import socket, sys, time
 for _ in range(200):
