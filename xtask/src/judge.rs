@@ -136,7 +136,8 @@ fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 fn tell(examination: &mut ServerExamination, request: NextConnection, answer: &Connected) {
-    let Connected { outcome, key, now, sessions } = answer;
-    let answer = ConnectionAnswer { outcome: (*outcome).into(), key: key.as_deref(), now: *now, sessions: *sessions };
+    let Connected { outcome, accepted, answer, key, now, sessions } = answer;
+    let (outcome, answered, key) = (outcome.judged(*accepted), (*answer).into(), key.as_deref());
+    let answer = ConnectionAnswer { outcome, answered, key, now: *now, sessions: *sessions };
     examination.answer(request, answer);
 }

@@ -116,7 +116,8 @@ const WHOLE_SECOND: f64 = 1.0;
 fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<String> {
     let offers: Vec<Offer> = offers(judgement).collect();
     let accepted = offers.iter().filter(|offer| offer.is_accepted).count();
-    let counted = format!("{accepted} of {} that offered one resumed", connections(offers.len() as u64));
+    let offered = offers.len() + judgement.failed_offers().count();
+    let counted = format!("{accepted} of {} that offered one resumed", connections(offered as u64));
     let failed = judgement.observations.iter().filter(|seen| seen.facts().is_none()).count();
     let failed = (failed > 0).then(|| format!("{failed} of {} failed", connections(judgement.observations.len() as u64)));
     let shown = match conclusion.map(|it| it.cause) {
@@ -141,7 +142,7 @@ const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better t
                              keys or a cache, keys that change, a limit of time or number";
 
 /// "Over 41 connections its presence is 2300 times likelier than its absence".
-fn odds(judgement: &Judgement, conclusion: &Conclusion) -> String {
+pub(crate) fn odds(judgement: &Judgement, conclusion: &Conclusion) -> String {
     let all = connections(judgement.observations.len() as u64);
     match conclusion.odds {
         odds if odds >= 10_000.0 => format!("Over {all} its presence is more than 10,000 times likelier than its absence"),

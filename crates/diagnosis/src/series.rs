@@ -57,7 +57,8 @@ impl<'a> MeasuredCase<'a> {
     /// Whether every ticket of TLS 1.2 that was offered resumed.
     pub(crate) fn tickets_always_cover_ids(&self) -> bool {
         let tickets = self.judgement(Asked { tls: Version::Tls12, kind: Kind::Ticket });
-        tickets.offers().next().is_some() && !tickets.offers().any(Observation::is_refusal)
+        let fails = tickets.failed_offers().next().is_some();
+        tickets.offers().next().is_some() && !fails && !tickets.offers().any(Observation::is_refusal)
     }
 
     /// What was seen of its full handshakes of one version.
@@ -160,7 +161,8 @@ impl KindSeries<'_> {
         let examined = case.judgements.iter().find(|judgement| judgement.asked == self.asked);
         let (refused, offered) = examined.map_or((self.refusals(), self.offered()), |judgement| {
             let refused = judgement.offers().filter(|seen| seen.is_refusal()).count();
-            (refused as u64, judgement.offers().count() as u64)
+            let offered = judgement.offers().count() + judgement.failed_offers().count();
+            (refused as u64, offered as u64)
         });
         format!("{refused} of {} that offered one ended in a full handshake", connections(offered))
     }

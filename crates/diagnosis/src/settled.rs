@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Kind, Version};
 
-use crate::causes::cause;
+use crate::causes::{cause, leave_out_excluded};
 use crate::diagnose::examined::mechanism;
 
 /// These findings so, of which those of `examined` causes were found by experiments made for them.
@@ -14,6 +14,7 @@ pub(crate) fn settled(mut findings: Vec<Finding>, examined: &[String]) -> Vec<Fi
     findings.retain(|finding| finding.severity == Severity::Note || !reasons.iter().any(|why| explains(why, finding)));
     let mut findings = merged(findings);
     findings.sort_by_key(|it| (it.severity, it.confidence == Confidence::Possible, helps(it), it.confidence));
+    leave_out_excluded(&mut findings);
     findings
 }
 

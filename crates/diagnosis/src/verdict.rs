@@ -2,9 +2,12 @@
 
 use reprise_model::document::{Finding, Severity};
 
-/// Sorts findings, the worst first, and of one weight the surest first.
-pub(crate) fn worst_first(findings: &mut [Finding]) {
+use crate::causes::leave_out_excluded;
+
+/// Sorts findings, the worst first, and of one weight the surest first; leaves out what a better supported one excludes.
+pub(crate) fn worst_first(findings: &mut Vec<Finding>) {
     findings.sort_by_key(|finding| (finding.severity, finding.confidence));
+    leave_out_excluded(findings);
 }
 
 /// The worst of them, and how many more there are; `healthy` where nothing is worse than a note.

@@ -47,6 +47,7 @@ fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
         before = Some(at);
         let offered = offered(seen, asked, &known, given);
         let outcome = match seen.facts() {
+            None if seen.is_broken_resumption() => ConnectionOutcome::Broken,
             None => ConnectionOutcome::Failed,
             Some(facts) if offered.is_some() && facts.kind != Kind::Full => ConnectionOutcome::Resumed,
             Some(_) => ConnectionOutcome::Full,
@@ -62,7 +63,7 @@ fn weighed(observations: &[&Observation], asked: Asked) -> Judge {
             origin.earlier.note(&attempt, outcome);
         }
         let depth = offered.filter(|_| is_resumed).map_or(0, |it| it.depth + 1);
-        if outcome != ConnectionOutcome::Failed && seen.asked.tls == asked.tls {
+        if !outcome.is_failure() && seen.asked.tls == asked.tls {
             given += seen.facts().map_or(0, |facts| match asked.kind {
                 Kind::Id => usize::from(facts.kind == Kind::Full),
                 _ => facts.tickets.count as usize,

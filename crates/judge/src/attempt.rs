@@ -39,6 +39,8 @@ pub struct PriorOffers {
     pub accepted: Option<(usize, f64)>,
     /// Whether it was refused.
     pub is_refused: bool,
+    /// Whether a connection failed that offered it.
+    pub is_broken: bool,
 }
 
 impl PriorOffers {
@@ -48,7 +50,7 @@ impl PriorOffers {
         match outcome {
             ConnectionOutcome::Resumed => self.accepted = offered.map(|it| (it.others, it.age)).or(self.accepted),
             ConnectionOutcome::Full => self.is_refused |= offered.is_some(),
-            ConnectionOutcome::Failed => {}
+            ConnectionOutcome::Failed | ConnectionOutcome::Broken => self.is_broken |= offered.is_some(),
         }
     }
 }
@@ -76,6 +78,15 @@ pub enum ConnectionOutcome {
     Resumed,
     /// The connection failed.
     Failed,
+    /// The server accepted the session, and the handshake failed after that.
+    Broken,
+}
+
+impl ConnectionOutcome {
+    /// Whether the connection did not complete.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Broken)
+    }
 }
 
 /// What was seen of a connection.
@@ -115,12 +126,12 @@ pub(crate) const UNEXPLAINED: f64 = 0.02;
 pub(crate) const UNEXPLAINED_KEY: f64 = 0.005;
 
 /// The probability of `outcome` where a session is resumed with probability `resumed` unless the connection fails, which it
-/// does with probability `failed`. No attempt weighs more than about 125 : 1, since anything may happen for no known reason.
+/// does with probability `failed`; where the outcome says when it failed, that is how probable it is to fail then. No attempt weighs more than about 125 : 1, since anything may happen for no known reason.
 pub(crate) fn likelihood(attempt: &JudgedConnection, outcome: ConnectionOutcome, resumed: f64, failed: f64) -> f64 {
     let (explained, unexplained) = match (attempt.offered.is_some(), outcome) {
-        (false, ConnectionOutcome::Failed) => (failed, 0.3),
+        (false, ConnectionOutcome::Failed | ConnectionOutcome::Broken) => (failed, 0.3),
         (false, _) => (1.0 - failed, 0.7),
-        (true, ConnectionOutcome::Failed) => (failed, 0.2),
+        (true, ConnectionOutcome::Failed | ConnectionOutcome::Broken) => (failed, 0.2),
         (true, ConnectionOutcome::Resumed) => ((1.0 - failed) * resumed, 0.4),
         (true, ConnectionOutcome::Full) => ((1.0 - failed) * (1.0 - resumed), 0.4),
     };

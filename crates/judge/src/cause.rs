@@ -30,19 +30,21 @@ pub enum JudgedCause {
     RateLimit,
     /// One of several nodes fails.
     NodeDown,
-    /// Connections fail that offer a session.
+    /// Connections fail that offer a session, and others do not.
     OfferBreaks,
     /// A session is refused until it is older.
     RefusedYoung,
     /// A session is refused after so many resumptions since the full handshake.
     ChainCap,
+    /// The application answers resumed connections with errors, and full ones well.
+    AnswersDiffer,
     /// Something that no hypothesis describes.
     Unknown,
 }
 
 impl JudgedCause {
     /// Every cause.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::NeverAccepted,
         Self::FreshKey,
         Self::NotShared,
@@ -59,6 +61,7 @@ impl JudgedCause {
         Self::OfferBreaks,
         Self::RefusedYoung,
         Self::ChainCap,
+        Self::AnswersDiffer,
         Self::Unknown,
     ];
 
@@ -86,6 +89,7 @@ impl JudgedCause {
             Self::OfferBreaks => "offer-breaks-connection",
             Self::RefusedYoung => "key-propagation-skew",
             Self::ChainCap => "chain-cap",
+            Self::AnswersDiffer => "answers-differ",
             Self::Unknown => "unknown",
         }
     }

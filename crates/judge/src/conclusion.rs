@@ -27,12 +27,12 @@ const KEYS: [JudgedCause; 2] = [JudgedCause::Restart, JudgedCause::Rotation];
 impl Judge {
     /// What is more likely than not, the likeliest first. None is certain: no connection was chosen to confirm it.
     pub fn conclusions(&self) -> Vec<Conclusion> {
-        conclusions(self, false)
+        conclusions(self, 0.0, false)
     }
 }
 
-/// The same, which may be certain where further connections confirmed it.
-pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> {
+/// The same, which may be certain where further connections confirmed it, with the odds that answers differ.
+pub(crate) fn conclusions(judge: &Judge, answers_differ: f64, is_confirmed: bool) -> Vec<Conclusion> {
     let posterior = judge.posterior();
     let mut all = Vec::new();
     // Of nodes behind a limit there is none either, and few offers pass it.
@@ -44,7 +44,10 @@ pub(crate) fn conclusions(judge: &Judge, is_confirmed: bool) -> Vec<Conclusion> 
     let is_beside_nodes =
         |causes: &[JudgedCause]| has_nodes && (causes == [JudgedCause::Lifetime] || causes == [JudgedCause::NodeDown]);
     for causes in groups().filter(|causes| *causes != [JudgedCause::Unknown]) {
-        let odds_of_all = odds(&posterior, Causes::of(causes));
+        let odds_of_all = match causes {
+            [JudgedCause::AnswersDiffer] => answers_differ,
+            _ => odds(&posterior, Causes::of(causes)),
+        };
         let likeliest = causes.iter().max_by(|a, b| {
             let [a, b] = [a, b].map(|it| odds(&posterior, Causes::of(&[**it])));
             a.total_cmp(&b)

@@ -200,7 +200,7 @@ fn a_store_in_parts_forgets_where_a_part_is_full() {
     let known = |earlier: PriorOffers| memory.knows(&attempt, &OfferedSession { earlier, ..offered });
     assert!((known(PriorOffers::default()) - enumerated).abs() < 0.03, "{}", known(PriorOffers::default()));
     assert_eq!(known(PriorOffers { is_refused: true, ..PriorOffers::default() }), 0.0);
-    assert_eq!(known(PriorOffers { accepted: Some((3, 1.0)), is_refused: false }), 1.0);
+    assert_eq!(known(PriorOffers { accepted: Some((3, 1.0)), is_refused: false, ..PriorOffers::default() }), 1.0);
 }
 
 #[test]

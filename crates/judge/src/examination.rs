@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use reprise_model::document::BalancedNodes;
 
+use crate::answers::{Answered, Answers};
 use crate::attempt::{ConnectionOutcome, JudgedConnection, OfferVariation, OfferedSession, PriorOffers, SeenConnection};
 use crate::cause::{Causes, JudgedCause};
 use crate::choice::{Attention, Rivals};
@@ -38,6 +39,8 @@ pub struct NextConnection {
 pub struct ConnectionAnswer<'a> {
     /// What became of it.
     pub outcome: ConnectionOutcome,
+    /// What the application answered.
+    pub answered: Answered,
     /// The key name of the ticket that it gave.
     pub key: Option<&'a str>,
     /// When it was made, in seconds of any clock.
@@ -67,6 +70,11 @@ pub struct ServerExamination {
     judge: Judge,
     budget: Budget,
     sessions: Vec<Option<Session>>,
+    /// Every connection, to be weighed again where it turns out what errors are.
+    told: Vec<ToldConnection>,
+    answers: Answers,
+    /// Whether resumed connections are answered otherwise: then an error is no node that fails.
+    answers_differ: bool,
     keys: HashMap<String, u32>,
     began: Option<f64>,
     /// When the last connection was made, in seconds since the first.
@@ -86,6 +94,13 @@ pub struct ServerExamination {
     is_over: bool,
     /// Whether connections may be asked for in which something is changed.
     may_change: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ToldConnection {
+    attempt: JudgedConnection,
+    seen: SeenConnection,
+    answered: Answered,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +129,9 @@ impl ServerExamination {
             judge: Judge::new(),
             budget,
             sessions: Vec::new(),
+            told: Vec::new(),
+            answers: Answers::default(),
+            answers_differ: false,
             keys: HashMap::new(),
             began: None,
             now: 0.0,
@@ -182,7 +200,8 @@ impl ServerExamination {
         let attempt = JudgedConnection { connection: self.sessions.len(), at, gap, offered, variation: request.variation };
         let count = self.keys.len() as u32;
         let key = answer.key.map(|name| *self.keys.entry(name.to_owned()).or_insert(count));
-        self.judge.observe(&attempt, &SeenConnection { outcome: answer.outcome, key });
+        let seen = SeenConnection { outcome: answer.outcome, key };
+        self.weigh(ToldConnection { attempt, seen, answered: answer.answered });
         let is_resumed = answer.outcome == ConnectionOutcome::Resumed;
         if let Some(offered) = offered {
             self.last_offered = Some(offered.from);
@@ -202,7 +221,7 @@ impl ServerExamination {
             is_plain: request.variation == OfferVariation::Plain,
             given: answer.sessions,
         };
-        let gives_session = answer.sessions > 0 && answer.outcome != ConnectionOutcome::Failed;
+        let gives_session = answer.sessions > 0 && !answer.outcome.is_failure();
         self.sessions.push(gives_session.then_some(session));
         self.now = at;
     }
@@ -210,7 +229,26 @@ impl ServerExamination {
     /// What is more likely than not, the likeliest first.
     pub fn conclusions(&self) -> Vec<Conclusion> {
         let is_confirmed = self.clear_since.is_some_and(|since| self.sessions.len() >= since + CONFIRMING);
-        conclusions(&self.judge, is_confirmed)
+        conclusions(&self.judge, self.answers.odds(), is_confirmed)
+    }
+
+    /// Weighs one more connection; all again, where it shows that errors are of another kind than was thought.
+    fn weigh(&mut self, told: ToldConnection) {
+        if !told.seen.outcome.is_failure() {
+            self.answers.note(told.seen.outcome == ConnectionOutcome::Resumed, told.answered);
+        }
+        self.told.push(told);
+        let differ = self.answers.odds() >= 1.0;
+        let is_turned = differ != self.answers_differ;
+        self.answers_differ = differ;
+        if is_turned {
+            self.judge = Judge::new();
+        }
+        let first = if is_turned { 0 } else { self.told.len() - 1 };
+        for told in self.told.iter().skip(first) {
+            let (attempt, seen) = told.reading(differ);
+            self.judge.observe(&attempt, &seen);
+        }
     }
 
     /// The nodes, where it is sure that there are several.
@@ -231,6 +269,10 @@ impl ServerExamination {
     /// Begins the next experiment, where one would tell more.
     fn plan(&mut self) {
         let posterior = self.judge.posterior();
+        if self.is_open_whether_answers_differ() {
+            self.planned.extend(self.telling_of_answers());
+            return;
+        }
         if self.is_decided(&posterior) {
             self.is_over = true;
             return;
@@ -266,6 +308,20 @@ impl ServerExamination {
         steps.find(|step| (made < LEAST || self.clear_since.is_some()) && self.foresee(*step).is_some())
     }
 
+    fn is_open_whether_answers_differ(&self) -> bool {
+        let odds = self.answers.odds();
+        self.answers.has_errors() && odds > absent_below(JudgedCause::AnswersDiffer) && odds < CLEAR
+    }
+
+    /// A connection of the kind of which fewer were answered.
+    fn telling_of_answers(&self) -> Option<Step> {
+        let offers = [Pick::Ago(1), Pick::Ago(2), Pick::Unused, Pick::None].map(|session| Step { session, ..Step::PLAIN });
+        match self.answers.lacks_full() {
+            true => Some(Step::PLAIN),
+            false => offers.into_iter().find(|step| self.foresee(*step).is_some()),
+        }
+    }
+
     /// The series that was made least often among those that tell of an open cause.
     fn telling_series(&self, posterior: &[(Causes, f64)]) -> Option<usize> {
         let left = self.budget.connections - self.sessions.len();
@@ -290,7 +346,7 @@ impl ServerExamination {
                 odds > CLEAR || causes.iter().all(|cause| odds < absent_below(*cause))
             });
         self.clear_since = if is_clear { self.clear_since.or(Some(made)) } else { None };
-        let is_healthy = most_probable(posterior) == Causes::NONE;
+        let is_healthy = most_probable(posterior) == Causes::NONE && !self.answers_differ;
         self.clear_since.is_some_and(|since| is_healthy || made >= since + CONFIRMING)
     }
 
@@ -340,6 +396,22 @@ impl ServerExamination {
         let others = self.sessions.iter().skip(from + 1).flatten().map(|session| session.given).sum();
         let Session { born, used, depth, earlier, .. } = session;
         Some(OfferedSession { from, age: at - born, others, used, depth, earlier })
+    }
+}
+
+impl ToldConnection {
+    /// What the hypotheses are told. An error is of a node that fails, or asks for something else, from which nothing is concluded; where
+    /// resumed connections get errors since they are resumed, it says nothing of nodes.
+    fn reading(&self, answers_differ: bool) -> (JudgedConnection, SeenConnection) {
+        let Self { attempt, seen, answered } = *self;
+        match answered {
+            _ if answers_differ || seen.outcome.is_failure() => (attempt, seen),
+            Answered::Well => (attempt, seen),
+            Answered::Unavailable => (attempt, SeenConnection { outcome: ConnectionOutcome::Failed, ..seen }),
+            Answered::Error => {
+                (JudgedConnection { offered: None, ..attempt }, SeenConnection { outcome: ConnectionOutcome::Full, ..seen })
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A model of what stands at the other end.
 
+use crate::breaking::Breaking;
 use crate::cause::{Causes, JudgedCause};
 use crate::memory::Memory;
 use crate::route::Route;
@@ -15,8 +16,8 @@ pub(crate) struct Hypothesis {
     pub(crate) memory: Memory,
     /// Whether each connection gets a key of its own.
     pub(crate) has_fresh_keys: bool,
-    /// Whether each connection fails that offers a session.
-    pub(crate) offer_breaks: bool,
+    /// Which connections fail since they offer a session.
+    pub(crate) breaking: Option<Breaking>,
     /// How many connections it takes.
     pub(crate) limit: Option<RateLimit>,
     /// The way to a node; `None` where there is one.
@@ -38,7 +39,7 @@ impl Hypothesis {
             prior: 0.0,
             memory: Memory::PERFECT,
             has_fresh_keys: false,
-            offer_breaks: false,
+            breaking: None,
             limit: None,
             route: None,
         }
@@ -46,6 +47,10 @@ impl Hypothesis {
 
     pub(crate) fn remembering(self, memory: Memory) -> Self {
         Self { memory, ..self }
+    }
+
+    pub(crate) fn breaking(self, breaking: Breaking) -> Self {
+        Self { breaking: Some(breaking), ..self }
     }
 
     pub(crate) fn over(self, route: &Route) -> Self {

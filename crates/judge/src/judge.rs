@@ -1,6 +1,6 @@
 //! All hypotheses together: one sum over everything that may be the case.
 
-use crate::attempt::{ConnectionOutcome, JudgedConnection, SeenConnection};
+use crate::attempt::{JudgedConnection, SeenConnection};
 use crate::cause::{Causes, JudgedCause};
 use crate::one_node::{KeyNames, OneNode};
 use crate::prior::{RESTART_RATES, RESTARTS, ROTATIONS, UNKNOWN, UNKNOWN_WITHOUT_STRUCTURE, hypotheses, rotation_periods};
@@ -54,7 +54,7 @@ impl Judge {
 
     /// Weighs what was seen of an attempt under every hypothesis.
     pub fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection) {
-        if seen.key.is_none() && seen.outcome != ConnectionOutcome::Failed {
+        if seen.key.is_none() && !seen.outcome.is_failure() {
             self.names.are_hidden = true;
         }
         // A sequence of low discrepancy: multiples of the golden ratio.
@@ -100,7 +100,7 @@ pub(crate) fn odds(posterior: &[(Causes, f64)], causes: Causes) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt::{OfferVariation, OfferedSession, PriorOffers};
+    use crate::attempt::{ConnectionOutcome, OfferVariation, OfferedSession, PriorOffers};
 
     /// Connections at these times that give these key names; each offers the session of the one before, which is resumed where the key is
     /// the same.

@@ -8,7 +8,7 @@
 //! Nothing here opens a socket, reads a clock or draws at random: an examination is asked for a [`NextConnection`] and told the answer.
 //!
 //! ```
-//! use reprise_judge::{ConnectionAnswer, Budget, JudgedCause, ServerExamination, ConnectionOutcome};
+//! use reprise_judge::{Answered, ConnectionAnswer, Budget, JudgedCause, ServerExamination, ConnectionOutcome};
 //! use reprise_model::document::Confidence;
 //!
 //! // A server that gives sessions and accepts none.
@@ -16,7 +16,8 @@
 //! let mut now = 0.0;
 //! while let Some(request) = examination.next_request() {
 //!     now += request.after.unwrap_or(0.03);
-//!     examination.answer(request, ConnectionAnswer { outcome: ConnectionOutcome::Full, key: Some("a"), now, sessions: 1 });
+//!     let (outcome, answered) = (ConnectionOutcome::Full, Answered::Well);
+//!     examination.answer(request, ConnectionAnswer { outcome, answered, key: Some("a"), now, sessions: 1 });
 //! }
 //! let conclusions = examination.conclusions();
 //! assert_eq!((conclusions[0].cause, conclusions[0].confidence), (JudgedCause::NeverAccepted, Confidence::Certain));
@@ -24,7 +25,9 @@
 //!
 //! `docs/decisions/0052-judge.md` says what is modelled, what is not, and what was measured.
 
+mod answers;
 mod attempt;
+mod breaking;
 mod cause;
 mod choice;
 mod conclusion;
@@ -44,6 +47,7 @@ mod route;
 mod routed;
 mod unknown;
 
+pub use answers::Answered;
 pub use attempt::{ConnectionOutcome, JudgedConnection, OfferVariation, OfferedSession, PriorOffers, SeenConnection};
 pub use cause::{Causes, JudgedCause};
 pub use conclusion::{Conclusion, LIKELY};

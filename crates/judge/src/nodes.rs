@@ -58,7 +58,7 @@ impl Route {
         let mut distinct = self.nodes.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        let is_one_unlike = self.off.is_some() || self.down.is_some();
+        let is_one_unlike = self.off.or(self.down).or(self.breaks).is_some();
         if is_one_unlike || self.first_differs() { self.len() } else { distinct.len() }
     }
 
@@ -80,7 +80,7 @@ impl Route {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, ConnectionAnswer, ConnectionOutcome, ServerExamination};
+    use crate::{Answered, Budget, ConnectionAnswer, ConnectionOutcome, ServerExamination};
 
     /// What is said of nodes with a key each, named by it or not, of which `choose` takes one for each connection.
     fn examined(are_named: bool, mut choose: impl FnMut(usize) -> usize) -> Option<BalancedNodes> {
@@ -93,7 +93,10 @@ mod tests {
             nodes.push(node);
             let outcome = if is_known { ConnectionOutcome::Resumed } else { ConnectionOutcome::Full };
             let name = are_named.then(|| node.to_string());
-            examination.answer(request, ConnectionAnswer { outcome, key: name.as_deref(), now, sessions: 1 });
+            examination.answer(
+                request,
+                ConnectionAnswer { outcome, answered: Answered::Well, key: name.as_deref(), now, sessions: 1 },
+            );
         }
         examination.nodes()
     }

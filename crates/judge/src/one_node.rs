@@ -77,9 +77,13 @@ impl OneNode {
 
     pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames) {
         let (resumed, failed) = self.predict(attempt);
+        let failed = match seen.outcome {
+            ConnectionOutcome::Broken => self.broken(attempt),
+            _ => failed,
+        };
         self.log_weight += likelihood(attempt, seen.outcome, resumed, failed).ln();
         if let Some(limit) = self.hypothesis.limit {
-            let taken = if seen.outcome == ConnectionOutcome::Failed { 0.0 } else { 1.0 };
+            let taken = if seen.outcome.is_failure() { 0.0 } else { 1.0 };
             self.tokens = ((self.tokens + limit.a_second * attempt.gap).min(limit.burst) - taken).max(0.0);
         }
         self.observe_key(attempt, seen, names);
@@ -97,15 +101,24 @@ impl OneNode {
 
     /// The probability that the session is resumed unless the connection fails, and that it fails.
     pub(crate) fn predict(&self, attempt: &JudgedConnection) -> (f64, f64) {
-        let resumed = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
-        let failed = match self.hypothesis.limit {
-            _ if self.hypothesis.offer_breaks && attempt.offered.is_some() => 1.0,
-            None => 0.0,
-            Some(limit) => {
+        let known = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
+        match (self.hypothesis.limit, self.hypothesis.breaking.zip(attempt.offered)) {
+            (Some(limit), _) => {
                 let tokens = (self.tokens + limit.a_second * attempt.gap).min(limit.burst);
-                logistic(-(tokens - 0.85) * 12.0)
+                (known, logistic(-(tokens - 0.85) * 12.0))
             }
-        };
-        (resumed, failed)
+            (None, Some((breaking, offered))) => {
+                let failing = breaking.failing(&offered, known);
+                (breaking.resumed(known, failing), failing)
+            }
+            (None, None) => (known, 0.0),
+        }
+    }
+
+    /// The probability that the session is accepted and the connection fails.
+    fn broken(&self, attempt: &JudgedConnection) -> f64 {
+        let Some((breaking, offered)) = self.hypothesis.breaking.zip(attempt.offered) else { return 0.0 };
+        let known = self.hypothesis.memory.knows(attempt, &offered);
+        breaking.failing_so(&offered, known, ConnectionOutcome::Broken)
     }
 }

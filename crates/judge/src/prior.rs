@@ -4,6 +4,7 @@
 //! would show a second cause where the first one's parameter only fits better.
 
 use crate::attempt::OfferVariation;
+use crate::breaking::{Breaking, BreakingPoint};
 use crate::cause::JudgedCause;
 use crate::hypothesis::{Hypothesis, RateLimit};
 use crate::memory::{Capacity, Lifetime, Memory};
@@ -150,7 +151,28 @@ fn one_node() -> Vec<Hypothesis> {
     ));
     all.extend(shared(0.01, geometric(0.05, 6.0, 16).map(|least_age| of(RefusedYoung, Memory { least_age, ..PERFECT }))));
     all.extend(shared(0.01, (1..8).map(|most_depth| of(ChainCap, Memory { most_depth, ..PERFECT }))));
-    all.extend(shared(0.02, [Hypothesis { offer_breaks: true, ..of(OfferBreaks, PERFECT) }]));
+    all.extend(breaking_of_one_node());
+    all
+}
+
+const POINTS: [BreakingPoint; 2] = [BreakingPoint::Offer, BreakingPoint::Resumption];
+
+/// Offers break connections, each or a share of them.
+fn breaking_of_one_node() -> Vec<Hypothesis> {
+    let breaks = |others: &[JudgedCause], memory: Memory, breaking: Breaking| {
+        Hypothesis::of(&[&[OfferBreaks], others].concat()).remembering(memory).breaking(breaking)
+    };
+    let at_times = |shares: &'static [f64]| {
+        let each = |share: f64| POINTS.map(|at| Breaking { at, share, is_of_session: false });
+        shares.iter().flat_map(move |share| each(*share))
+    };
+    let mut all = shared(0.02, POINTS.map(|at| breaks(&[], PERFECT, Breaking::always(at))));
+    let each: Vec<Breaking> = at_times(&[0.9, 0.75, 0.6, 0.45, 0.33, 0.22, 0.14]).collect();
+    all.extend(shared(0.012, each.iter().map(|it| breaks(&[], PERFECT, *it))));
+    all.extend(shared(0.006, each.iter().map(|it| breaks(&[], PERFECT, Breaking { is_of_session: true, ..*it }))));
+    let offers = || at_times(&[0.8, 0.5, 0.25]).filter(|it| it.at == BreakingPoint::Offer);
+    all.extend(shared(0.004, offers().map(|it| breaks(&[NeverAccepted], NONE, it))));
+    all.extend(shared(0.004, at_times(&[0.8, 0.5, 0.25]).map(|it| breaks(&[SingleUse], ONCE, it))));
     all
 }
 
@@ -234,6 +256,16 @@ fn routed() -> Vec<Hypothesis> {
     all.extend(shared(0.01, forgetting.into_iter().map(|it| forgets.clone().over(&is_down(it)))));
     let apart = ways(&[3, 4, 5], distinct, &TRAFFIC[..3]);
     all.extend(shared(0.01, apart.into_iter().map(|it| Hypothesis::of(&[NodeDown, NotShared]).over(&is_down(it)))));
+    // One of them breaks what is offered to it, and the others do not; or each breaks what it resumes.
+    let one_breaks = |route: Route| Route { breaks: Some(0), ..route };
+    for at in POINTS {
+        let breaking = Breaking::always(at);
+        let alike = ways(&[2, 3, 4, 5], |count| vec![0; count], &TRAFFIC[..3]).into_iter();
+        all.extend(shared(0.006, alike.map(|it| Hypothesis::of(&[OfferBreaks]).breaking(breaking).over(&one_breaks(it)))));
+        let apart = Hypothesis::of(&[OfferBreaks, NotShared]).breaking(breaking);
+        let routes = ways(&[2, 3, 4], distinct, &TRAFFIC[..3]).into_iter();
+        all.extend(shared(0.003, routes.map(|it| apart.clone().over(&one_breaks(it)))));
+    }
     // Their keys or certificates differ, and none accepts any.
     let deaf = ways(&[2, 3, 4, 5], distinct, &[0.0]);
     all.extend(shared(0.005, deaf.into_iter().map(|it| Hypothesis::of(&[NeverAccepted]).remembering(NONE).over(&it))));
@@ -246,6 +278,10 @@ fn routed() -> Vec<Hypothesis> {
     };
     all.extend(shared(0.015, few.iter().flat_map(|route| lives.iter().map(|it| pair(TooShort, route, *it)))));
     all.extend(shared(0.008, few.iter().map(|route| pair(SingleUse, route, ONCE))));
+    let always = Breaking::always(BreakingPoint::Resumption);
+    let each = [always, Breaking { share: 0.5, ..always }, Breaking { at: BreakingPoint::Offer, share: 0.5, ..always }];
+    let breaks = |route: &Route| each.map(|it| pair(OfferBreaks, route, PERFECT).breaking(it));
+    all.extend(shared(0.006, few.iter().flat_map(breaks)));
     let small = [2, 4, 8].map(|count| holding(count, 0.0));
     all.extend(shared(0.008, few.iter().take(3).flat_map(|route| small.map(|it| pair(TooSmall, route, it)))));
     for (variation, cause) in BOUND {

@@ -13,6 +13,8 @@ pub(crate) struct Route {
     pub(crate) off: Option<usize>,
     /// The position that answers nothing.
     pub(crate) down: Option<usize>,
+    /// The only position at which offers break connections, where a hypothesis says that they do; `None` is each.
+    pub(crate) breaks: Option<usize>,
 }
 
 /// Which position the next connection takes.
@@ -29,11 +31,23 @@ pub(crate) type Positions = [f64; POSITIONS];
 
 impl Route {
     pub(crate) fn in_turn(nodes: &[u8], others_a_second: f64, jumps: f64) -> Self {
-        Self { choice: Choice::InTurn { others_a_second, jumps }, nodes: nodes.to_vec(), off: None, down: None }
+        Self {
+            choice: Choice::InTurn { others_a_second, jumps },
+            nodes: nodes.to_vec(),
+            off: None,
+            down: None,
+            breaks: None,
+        }
     }
 
     pub(crate) fn by_chance(nodes: &[u8], weights: &[f64], stays: f64) -> Self {
-        Self { choice: Choice::ByChance { weights: weights.to_vec(), stays }, nodes: nodes.to_vec(), off: None, down: None }
+        Self {
+            choice: Choice::ByChance { weights: weights.to_vec(), stays },
+            nodes: nodes.to_vec(),
+            off: None,
+            down: None,
+            breaks: None,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -44,7 +58,7 @@ impl Route {
     pub(crate) fn start(&self) -> Positions {
         let mut start = [0.0; POSITIONS];
         let is_distinct = self.nodes.iter().enumerate().all(|(place, node)| usize::from(*node) == place);
-        let is_plain = self.off.is_none() && self.down.is_none();
+        let is_plain = self.off.or(self.down).or(self.breaks).is_none();
         match &self.choice {
             Choice::InTurn { .. } if is_distinct && is_plain => start[0] = 1.0,
             Choice::ByChance { weights, .. }

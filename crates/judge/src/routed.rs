@@ -66,8 +66,12 @@ impl Routed {
     /// differ in nothing yet.
     pub(crate) fn observe(&mut self, attempt: &JudgedConnection, seen: &SeenConnection, names: &KeyNames, lot: f64) {
         let known = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
-        let [same, other, fallen] = [(known, 0.0), (0.0, 0.0), (0.0, 1.0)]
+        // A node that is down accepts nothing.
+        let down = if seen.outcome == ConnectionOutcome::Broken { 0.0 } else { 1.0 };
+        let [same, other, fallen] = [(known, 0.0), (0.0, 0.0), (0.0, down)]
             .map(|(resumed, failed)| likelihood(attempt, seen.outcome, resumed, failed));
+        let [same_breaking, other_breaking] =
+            [known, 0.0].map(|known| self.likelihood_of_breaking(attempt, known, seen.outcome));
         let key = seen.comparable_key(attempt);
         let is_new_name = key.is_some_and(|key| !names.counts.contains_key(&key));
         let (start, transitions) = (self.route.start(), self.route.transitions(attempt.gap));
@@ -78,10 +82,13 @@ impl Routed {
             for (position, probability) in ahead.iter().enumerate().take(self.route.len()) {
                 let node = self.route.nodes[position];
                 let mut weight = particle.weight * probability;
-                weight *= match () {
-                    () if self.route.down == Some(position) => fallen,
-                    () if home == Some(node) && self.route.off != Some(position) => same,
-                    () => other,
+                let is_home = home == Some(node) && self.route.off != Some(position);
+                weight *= match (is_home, self.breaks(position)) {
+                    _ if self.route.down == Some(position) => fallen,
+                    (true, false) => same,
+                    (false, false) => other,
+                    (true, true) => same_breaking,
+                    (false, true) => other_breaking,
                 };
                 if let Some(key) = key {
                     let expected = particle.names[usize::from(node)];
@@ -101,6 +108,20 @@ impl Routed {
         self.log_weight += evidence.ln();
         branches.iter_mut().for_each(|it| it.weight /= evidence);
         self.keep(&branches, key, lot, seen.outcome);
+    }
+
+    /// Whether connections to this position fail since they offer a session.
+    fn breaks(&self, position: usize) -> bool {
+        self.hypothesis.breaking.is_some() && self.route.breaks.is_none_or(|it| it == position)
+    }
+
+    /// The same as of [`likelihood`] at a position that breaks connections.
+    fn likelihood_of_breaking(&self, attempt: &JudgedConnection, known: f64, outcome: ConnectionOutcome) -> f64 {
+        let Some((breaking, offered)) = self.hypothesis.breaking.zip(attempt.offered) else {
+            return likelihood(attempt, outcome, known, 0.0);
+        };
+        let resumed = breaking.resumed(known, breaking.failing(&offered, known));
+        likelihood(attempt, outcome, resumed, breaking.failing_so(&offered, known, outcome))
     }
 
     /// The node that knows the session of this connection.
@@ -128,7 +149,7 @@ impl Routed {
                 particle.clone_from(&self.particles[branch.particle]);
                 particle.weight = branch.weight.max(limit);
                 particle.path.push(branch.position as u8);
-                if let Some(key) = key.filter(|_| outcome != ConnectionOutcome::Failed) {
+                if let Some(key) = key.filter(|_| !outcome.is_failure()) {
                     particle.names[usize::from(self.route.nodes[branch.position])] = Some(key);
                 }
                 kept += 1;
@@ -149,20 +170,26 @@ impl Routed {
 
     /// As of [`crate::one_node::OneNode::predict`], where `ahead` is of the attempt's gap.
     pub(crate) fn predict(&self, attempt: &JudgedConnection, ahead: &[Positions]) -> (f64, f64) {
-        let (mut fallen, mut reached) = (0.0, 0.0);
+        let known = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
+        let (mut failed, mut resumed) = (0.0, 0.0);
         for (particle, ahead) in self.particles.iter().zip(ahead) {
             let home = attempt.offered.and_then(|offered| self.home(particle, offered.from));
             for (position, node) in self.route.nodes.iter().enumerate() {
                 let probability = particle.weight * ahead[position];
-                if self.route.down == Some(position) {
-                    fallen += probability;
-                } else if home == Some(*node) && self.route.off != Some(position) {
-                    reached += probability;
-                }
+                let is_home = home == Some(*node) && self.route.off != Some(position);
+                let known = if is_home { known } else { 0.0 };
+                let breaking = self.hypothesis.breaking.zip(attempt.offered).filter(|_| self.breaks(position));
+                let failing = match breaking {
+                    _ if self.route.down == Some(position) => 1.0,
+                    Some((breaking, offered)) => breaking.failing(&offered, known),
+                    None => 0.0,
+                };
+                let kept = breaking.map_or(known, |(breaking, _)| breaking.resumed(known, failing));
+                failed += probability * failing;
+                resumed += probability * (1.0 - failing) * kept;
             }
         }
-        let known = attempt.offered.map_or(0.0, |offered| self.hypothesis.memory.knows(attempt, &offered));
-        ((reached * known / (1.0 - fallen).max(1e-9)).min(1.0), fallen.min(1.0))
+        ((resumed / (1.0 - failed).max(1e-9)).min(1.0), failed.min(1.0))
     }
 }
 

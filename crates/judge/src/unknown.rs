@@ -64,7 +64,7 @@ impl Unknown {
         let bucket = self.bucket(attempt);
         let before = if bucket.is_some() { OFFERED } else { NOT_OFFERED };
         let counts = self.counts.entry(bucket).or_default();
-        let place = seen.outcome as usize;
+        let place = place_of(seen.outcome);
         let sum = counts.iter().sum::<f64>() + before.iter().sum::<f64>();
         self.log_weight += ((counts[place] + before[place] + 1e-9) / sum).ln();
         counts[place] += 1.0;
@@ -74,11 +74,7 @@ impl Unknown {
             self.log_weight += (names.counts.get(&key).copied().unwrap_or(1) as f64 / (all + 1) as f64).ln();
         }
         if bucket.is_some() {
-            self.previous = match seen.outcome {
-                ConnectionOutcome::Full => 0,
-                ConnectionOutcome::Resumed => 1,
-                ConnectionOutcome::Failed => 2,
-            };
+            self.previous = place as i64;
         }
         self.times.push(attempt.at);
     }
@@ -90,5 +86,14 @@ impl Unknown {
         let sum = counts.iter().sum::<f64>() + 1.1;
         let cautious = if bucket.is_none() { 3.0 } else { 0.0 };
         ((counts[1] + 0.5) / sum, (counts[2] + 0.1) / (sum + cautious))
+    }
+}
+
+/// The place of an outcome in the counts.
+fn place_of(outcome: ConnectionOutcome) -> usize {
+    match outcome {
+        ConnectionOutcome::Full => 0,
+        ConnectionOutcome::Resumed => 1,
+        ConnectionOutcome::Failed | ConnectionOutcome::Broken => 2,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reprise_connection::{End, EngineClient, EnginePlan, Fault, SessionPolicy};
-use reprise_engine::{Error, Session};
+use reprise_engine::{Error, Offer, Session};
 use reprise_model::{Facts, FaultName, Kind, Nanos};
 use rustls_pki_types::UnixTime;
 
@@ -19,6 +19,8 @@ pub type LoadClient = EngineClient<ThreadSessions>;
 pub struct ThreadSessions {
     /// Which of the server names it sends.
     name: usize,
+    /// Whether it offers a session.
+    is_offering: bool,
     /// The ticket or the ID that it has offered, if that may be offered again.
     offered: Option<Vec<u8>>,
 }
@@ -33,6 +35,7 @@ impl SessionPolicy for ThreadSessions {
         self.name = plan.name;
         let offer = name.sessions.offer(plan.kind, now);
         let is_offered_again = name.sessions.reuses(plan.kind);
+        self.is_offering = !matches!(offer, Offer::Full { .. });
         self.offered = offered_name(&offer).filter(|_| is_offered_again).map(<[u8]>::to_vec);
         Ok((EnginePlan { config: Arc::clone(&name.config), offer, date: UnixTime::now() }, Vec::new()))
     }
@@ -49,6 +52,7 @@ impl SessionPolicy for ThreadSessions {
     /// Keeps the sessions that the server gave, and forgets one that it refused.
     fn keep(&mut self, shared: &mut LoadShared, facts: Option<&Facts>, left: Vec<Session>, how: End) {
         let was_refused = how == End::Completed && facts.is_some_and(|facts| facts.kind == Kind::Full);
+        shared.has_failed_with_offer = self.is_offering && how != End::Completed;
         let offered = self.offered.take();
         let Some(name) = shared.names.get_mut(self.name) else { return };
         // What was resumed by an ID, or by a ticket that was not renewed, is held already.

@@ -57,6 +57,7 @@ impl LoadOutcome {
             warmup_not_started: self.summary.warmup_not_started,
             primed: self.summary.primed,
             refused: self.summary.refused,
+            failed_offers: self.summary.failed_offers,
             wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
             wanted_groups: self.wanted_groups(options),
             http_status: self.summary.status.iter().copied().collect(),

@@ -16,6 +16,8 @@ use crate::sessions::Sessions;
 /// What the connections of one thread share.
 pub struct LoadShared {
     pub(crate) names: Vec<Name>,
+    /// Whether the connection that ended last has offered a session and failed.
+    pub(crate) has_failed_with_offer: bool,
 }
 
 /// What is offered under one name, behind which another server may stand than behind the others.
@@ -63,7 +65,7 @@ impl LoadShared {
             Ok::<_, Fault>(Name { config: Arc::new(config), sessions, wanted_group: None })
         };
         let names = options.server_names.iter().map(|it| name(it.name.as_deref())).collect::<Result<_, _>>()?;
-        Ok(Self { names })
+        Ok(Self { names, has_failed_with_offer: false })
     }
 
     /// Has a session offered under the first name.

@@ -39,6 +39,8 @@ pub(crate) struct Summary {
     pub(crate) resumed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
+    /// Connections that offered a session and failed.
+    pub(crate) failed_offers: u64,
     /// Sessions of TLS 1.3 that were accepted, and no new ticket came.
     pub(crate) without_ticket: u64,
     /// Completions after the time that counts, of connections that began in it.
@@ -190,6 +192,7 @@ impl Summary {
         self.primed += other.primed;
         self.resumed += other.resumed;
         self.refused += other.refused;
+        self.failed_offers += other.failed_offers;
         self.late += other.late;
         self.last_completed = self.last_completed.max(other.last_completed);
         self.not_started += other.not_started;

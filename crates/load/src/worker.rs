@@ -351,7 +351,8 @@ impl<'a> Worker<'a> {
 
     fn fail(&mut self, place: usize, fault: &Fault) {
         let connection = self.connections.get(place).map(|connection| (connection.begun(), connection.intended()));
-        self.summary.fail(fault, connection.is_some_and(|(begun, _)| begun < self.warmup()));
+        let is_warmup = connection.is_some_and(|(begun, _)| begun < self.warmup());
+        self.summary.fail(fault, is_warmup);
         if let Some((_, intended)) = connection {
             self.summary.stages.fail(intended);
         }
@@ -362,6 +363,8 @@ impl<'a> Worker<'a> {
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         self.not_before = self.now() + Nanos::from(pause);
         self.release(place, End::Failed);
+        let has_offered = std::mem::take(&mut self.shared.has_failed_with_offer);
+        self.summary.failed_offers += u64::from(has_offered && !is_warmup && fault.name.is_the_targets());
     }
 
     fn release(&mut self, place: usize, how: End) {

@@ -49,6 +49,8 @@ pub struct Observation {
     pub ticket_key_is_zero: bool,
     /// Whether the server has sent a record of TLS.
     pub heard_tls: bool,
+    /// Whether the server has accepted the session that was offered, whatever became of the connection after that.
+    pub accepted: bool,
     /// How the server ended it.
     pub ended: Ended,
 }
@@ -76,6 +78,7 @@ impl Observation {
             next_request: None,
             ticket_key_is_zero: false,
             heard_tls: false,
+            accepted: false,
             ended: Ended::Open,
         }
     }
@@ -98,6 +101,17 @@ impl Observation {
     /// Whether a session was offered and a full handshake followed all the same.
     pub fn is_refusal(&self) -> bool {
         self.facts().is_some_and(|facts| facts.session_offered && facts.kind == Kind::Full)
+    }
+
+    /// Whether a session was offered and the connection failed all the same; not where this machine or the end of the run is to blame.
+    pub fn is_failed_offer(&self) -> bool {
+        // A connection that was never made says nothing of what it would have offered.
+        self.offered.is_some() && self.client.is_some() && self.outcome.is_err_and(FaultName::is_the_targets)
+    }
+
+    /// Whether the server accepted the session that was offered, and the handshake failed after that.
+    pub fn is_broken_resumption(&self) -> bool {
+        self.is_failed_offer() && self.accepted && self.phases.tls.is_none()
     }
 
     /// Whether the response, if there was one, is no error that may have to do with the connection: a page that is not there, or that

@@ -186,6 +186,7 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);
     add_count(&mut merged.refused, other.refused);
+    add_count(&mut merged.failed_offers, other.failed_offers);
     // Servers behind one name may want this or that: which is told must not depend on who comes first.
     merged.wanted_group = merged.wanted_group.take().into_iter().chain(other.wanted_group.clone()).min();
     for (name, group) in &other.wanted_groups {

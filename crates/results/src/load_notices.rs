@@ -190,7 +190,12 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
         LoadNotice::ManyFailures => {
             let failed = document.total_errors();
             let attempts = failed.saturating_add(document.total_completed()).saturating_add(document.late);
-            format!("{failed} of {attempts} connections failed: latencies cover the others")
+            let offered = match document.failed_offers {
+                0 => String::new(),
+                offers if offers == failed => ", each of which offered a session".to_owned(),
+                offers => format!(", {offers} of which offered a session"),
+            };
+            format!("{failed} of {attempts} connections failed{offered}: latencies cover the others")
         }
         LoadNotice::ErrorResponses => {
             let errors = || document.http_status.range(400..);
@@ -202,10 +207,16 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             )
         }
         LoadNotice::AnswersDiffer => answers_differ(document),
-        LoadNotice::NeverResumed(kind) => format!(
-            "no connection was resumed by {kind}: {} had no session to offer, and {} offered one that was refused",
-            document.primed, document.refused
-        ),
+        LoadNotice::NeverResumed(kind) => {
+            let failed = match document.failed_offers {
+                0 => String::new(),
+                failed => format!(", and {failed} offered one and failed"),
+            };
+            format!(
+                "no connection was resumed by {kind}: {} had no session to offer, and {} offered one that was refused{failed}",
+                document.primed, document.refused
+            )
+        }
         LoadNotice::NoTicketOnResumption => format!(
             "{} connections had no ticket left to resume with and were full: the server issues none on a resumed \
                 connection, and a TLS 1.3 ticket is used once. Real clients run out of tickets too; --reuse-tickets offers \

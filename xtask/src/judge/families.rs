@@ -1,6 +1,6 @@
 //! The families of simulated servers: what each is, drawn at random, and what is right to say of it.
 
-use super::world::{Choice, Draw, Oddity, Spec};
+use super::world::{Breaking, Choice, Draw, Oddity, Spec};
 
 /// Servers of one kind.
 pub(crate) struct Family {
@@ -25,6 +25,7 @@ const CHAIN: Slugs = &["chain-cap"];
 const LIMIT: Slugs = &["rate-limited"];
 const DOWN: Slugs = &["node-down"];
 const BREAKS: Slugs = &["offer-breaks-connection"];
+const ANSWERS: Slugs = &["answers-differ"];
 const BOUND: [(&str, Slugs); 3] = [
     ("name", &["sni-differs", "vhost-directives"]),
     ("suite", &["suite-differs"]),
@@ -157,7 +158,7 @@ static FAMILIES: &[Family] = &[
         };
         needing(spec, NODES)
     }),
-    family("offer-breaks", |draw| needing(Spec { offer_breaks: true, ..healthy(draw) }, BREAKS)),
+    family("offer-breaks", |draw| needing(Spec { breaking: Some(breaking(draw, 1.0)), ..healthy(draw) }, BREAKS)),
     family("key-per-connection", |draw| {
         let spec = Spec { has_fresh_keys: true, ..healthy(draw) };
         let right = if spec.shows_key_names { FRESH } else { NEVER_OR_FRESH };
@@ -170,6 +171,33 @@ static FAMILIES: &[Family] = &[
     family("chain-cap", |draw| {
         let most_depth = draw.count(1, 6);
         needing(Spec { most_depth, ..healthy(draw) }, CHAIN)
+    }),
+    family("offer-breaks-at-times", |draw| {
+        let breaking = Breaking { is_of_session: draw.is(0.4), ..breaking_at_times(draw) };
+        needing(Spec { breaking: Some(breaking), ..healthy(draw) }, BREAKS)
+    }),
+    family("offer-breaks-at-one-node", |draw| {
+        let count = draw.count(2, 4);
+        let choice = choice(draw, count);
+        let breaking = Breaking { position: Some(draw.count(0, count - 1)), ..breaking(draw, 1.0) };
+        needing(Spec { positions: vec![0; count], choice, breaking: Some(breaking), ..healthy(draw) }, BREAKS)
+    }),
+    family("offer-breaks-at-nodes", |draw| {
+        // What is accepted nowhere but at its own node breaks there: both are right to say.
+        let count = draw.count(2, 4);
+        let choice = choice(draw, count);
+        let spec = Spec { positions: (0..count).collect(), choice, breaking: Some(breaking(draw, 1.0)), ..healthy(draw) };
+        Spec { right: vec![BREAKS, NODES], ..spec }
+    }),
+    family("answers-differ", |draw| {
+        let share = draw.between(0.6, 1.0);
+        let resumed_errors = draw.one_of(&[1.0, 1.0, share]);
+        needing(Spec { resumed_errors, others: draw.one_of(&[0.0, 2.0]), ..healthy(draw) }, ANSWERS)
+    }),
+    family("errors-of-a-node", |draw| {
+        let count = draw.count(2, 5);
+        let choice = choice(draw, count);
+        needing(Spec { positions: vec![0; count], choice, ill: Some(draw.count(0, count - 1)), ..healthy(draw) }, DOWN)
     }),
     family("two-causes", two_causes),
     family("two-causes-of-one-node", two_causes_of_one_node),
@@ -221,7 +249,9 @@ fn healthy(draw: &mut Draw) -> Spec {
         has_fresh_keys: false,
         key_changes: Vec::new(),
         limit: None,
-        offer_breaks: false,
+        breaking: None,
+        resumed_errors: 0.0,
+        ill: None,
         oddity: None,
         shows_key_names: draw.is(0.5),
         pace: draw.scale(0.004, 0.08),
@@ -236,6 +266,20 @@ fn needing(mut spec: Spec, right: Slugs) -> Spec {
     spec.right.push(right);
     spec.is_decidable = true;
     spec
+}
+
+fn breaking(draw: &mut Draw, share: f64) -> Breaking {
+    Breaking { after_acceptance: draw.is(0.5), share, is_of_session: false, position: None }
+}
+
+fn breaking_at_times(draw: &mut Draw) -> Breaking {
+    let share = draw_share(draw);
+    breaking(draw, share)
+}
+
+/// A share that some dozen connections show.
+fn draw_share(draw: &mut Draw) -> f64 {
+    draw.between(0.3, 0.95)
 }
 
 fn choice(draw: &mut Draw, count: usize) -> Choice {

@@ -8,6 +8,9 @@
 //! judge    {"conclude": [{"cause": "hidden-nodes", "confidence": "certain", "odds": 5000.0}]}
 //! program  {"world": 8, ...}, or at the end {"done": {"worlds": 500, "false_certain": 0, ...}}
 //! ```
+//!
+//! Of a connection the program may say besides what the application answered, `"answer": "well"`, `"error"` or `"unavailable"`, and of one that
+//! failed, `"accepted": true`: the server had accepted the session by then. Without them it was answered well, and nothing had been accepted.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -19,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::JudgeArguments;
-use super::world::{Connected, Outcome};
+use super::world::{Answer, Connected, Outcome};
 
 #[derive(Deserialize)]
 struct Begin {
@@ -38,6 +41,10 @@ struct Connect {
 #[derive(Serialize, Deserialize)]
 struct Became {
     outcome: Outcome,
+    #[serde(default)]
+    accepted: bool,
+    #[serde(default)]
+    answer: Answer,
     #[serde(default)]
     key: Option<String>,
     now: f64,
@@ -113,9 +120,9 @@ impl<R: BufRead, W: Write> Lines<R, W> {
             let value = self.receive()?.context("the program ended within a world")?;
             let became: Became = serde_json::from_value(value.clone())
                 .with_context(|| format!("not what became of a connection: {value}"))?;
-            let key = became.key.as_deref();
-            examination
-                .answer(request, ConnectionAnswer { outcome: became.outcome.into(), key, now: became.now, sessions: 1 });
+            let Became { outcome, accepted, answer, key, now } = became;
+            let (outcome, answered, key) = (outcome.judged(accepted), answer.into(), key.as_deref());
+            examination.answer(request, ConnectionAnswer { outcome, answered, key, now, sessions: 1 });
         }
         let said = examination.conclusions();
         let said = said.iter().filter(|it| it.confidence != Confidence::Possible);
@@ -138,8 +145,8 @@ pub(crate) fn serve(arguments: &JudgeArguments) -> anyhow::Result<()> {
                 break serde_json::from_value::<Vec<Said>>(said.clone())?;
             }
             let Connect { after, offer, variation, .. } = serde_json::from_value(value)?;
-            let Connected { outcome, key, now, .. } = world.connect(offer, &variation, after);
-            lines.send(&Became { outcome, key, now })?;
+            let Connected { outcome, accepted, answer, key, now, .. } = world.connect(offer, &variation, after);
+            lines.send(&Became { outcome, accepted, answer, key, now })?;
         };
         let is_false = |confidence: &str| {
             said.iter().any(|it| {

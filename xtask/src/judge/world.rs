@@ -82,7 +82,12 @@ pub(crate) struct Spec {
     pub(crate) key_changes: Vec<f64>,
     /// How many connections may come at once, and how many more in a second.
     pub(crate) limit: Option<(f64, f64)>,
-    pub(crate) offer_breaks: bool,
+    /// Which connections fail since they offer a session.
+    pub(crate) breaking: Option<Breaking>,
+    /// How often a resumed connection is answered with an error.
+    pub(crate) resumed_errors: f64,
+    /// The position whose node answers with errors.
+    pub(crate) ill: Option<usize>,
     /// What no hypothesis describes.
     pub(crate) oddity: Option<Oddity>,
     pub(crate) shows_key_names: bool,
@@ -94,6 +99,19 @@ pub(crate) struct Spec {
     pub(crate) right: Vec<&'static [&'static str]>,
     /// Whether 60 connections and 40 s can tell.
     pub(crate) is_decidable: bool,
+}
+
+/// Connections that fail since they offer a session.
+#[derive(Clone, Copy)]
+pub(crate) struct Breaking {
+    /// Whether only those fail whose session would be accepted, once it was.
+    pub(crate) after_acceptance: bool,
+    /// How many of them do.
+    pub(crate) share: f64,
+    /// Whether the session decides.
+    pub(crate) is_of_session: bool,
+    /// The only position at which they do.
+    pub(crate) position: Option<usize>,
 }
 
 /// How a balancer chooses.
@@ -118,6 +136,9 @@ pub(crate) enum Oddity {
 #[derive(Debug)]
 pub(crate) struct Connected {
     pub(crate) outcome: Outcome,
+    /// Whether it failed after the server had accepted the session.
+    pub(crate) accepted: bool,
+    pub(crate) answer: Answer,
     pub(crate) key: Option<String>,
     pub(crate) now: f64,
     /// How many sessions it gave.
@@ -132,12 +153,36 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl From<Outcome> for reprise_judge::ConnectionOutcome {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Full => Self::Full,
-            Outcome::Resumed => Self::Resumed,
-            Outcome::Failed => Self::Failed,
+/// What the application answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answer {
+    #[default]
+    Well,
+    /// With an error that asks for something else.
+    Error,
+    /// With an error as of a node that cannot answer.
+    Unavailable,
+}
+
+impl Outcome {
+    /// As the judge has it.
+    pub(crate) fn judged(self, accepted: bool) -> reprise_judge::ConnectionOutcome {
+        match self {
+            Self::Full => reprise_judge::ConnectionOutcome::Full,
+            Self::Resumed => reprise_judge::ConnectionOutcome::Resumed,
+            Self::Failed if accepted => reprise_judge::ConnectionOutcome::Broken,
+            Self::Failed => reprise_judge::ConnectionOutcome::Failed,
+        }
+    }
+}
+
+impl From<Answer> for reprise_judge::Answered {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Well => Self::Well,
+            Answer::Error => Self::Error,
+            Answer::Unavailable => Self::Unavailable,
         }
     }
 }
@@ -159,6 +204,8 @@ pub(crate) struct World {
     times: Vec<f64>,
     offers: usize,
     was_resumed: bool,
+    /// Whether the last session that was offered was accepted, though its connection failed.
+    was_accepted: bool,
 }
 
 struct Session {
@@ -172,6 +219,8 @@ struct Session {
     depth: usize,
     variation: String,
     position: usize,
+    /// Whether an offer of it broke a connection, or did not, where the session decides.
+    breaks: Option<bool>,
 }
 
 impl World {
@@ -195,6 +244,7 @@ impl World {
             times,
             offers: 0,
             was_resumed: true,
+            was_accepted: false,
         }
     }
 
@@ -218,10 +268,13 @@ impl World {
             depth: self.depth(offer).filter(|_| outcome == Outcome::Resumed).map_or(0, |depth| depth + 1),
             variation: variation.to_owned(),
             position,
+            breaks: None,
         });
         self.sessions.push(session);
+        let answer = self.answer(outcome, position);
+        let accepted = outcome == Outcome::Failed && self.was_accepted;
         let key = (self.spec.shows_key_names && outcome != Outcome::Failed).then(|| self.key_name(node, variation));
-        Connected { outcome, key, now: self.now, sessions: self.spec.tickets }
+        Connected { outcome, accepted, answer, key, now: self.now, sessions: self.spec.tickets }
     }
 
     fn others_connect(&mut self, gap: f64) {
@@ -279,13 +332,21 @@ impl World {
             }
             self.tokens -= 1.0;
         }
-        let breaks = self.spec.offer_breaks && offer.is_some();
-        if self.spec.dead == Some(position) || breaks || self.draw.is(self.spec.noise * 0.2) {
+        self.was_accepted = false;
+        if self.spec.dead == Some(position) || self.draw.is(self.spec.noise * 0.2) {
             return Outcome::Failed;
         }
         let Some(offer) = offer else { return Outcome::Full };
+        let after_acceptance = self.spec.breaking.is_some_and(|it| it.after_acceptance);
+        if !after_acceptance && self.breaks(offer, position) {
+            return Outcome::Failed;
+        }
         self.offers += 1;
         let is_accepted = self.accepts(offer, variation, position) && !self.draw.is(self.spec.noise);
+        if is_accepted && after_acceptance && self.breaks(offer, position) {
+            self.was_accepted = true;
+            return Outcome::Failed;
+        }
         self.was_resumed = is_accepted;
         if !is_accepted {
             return Outcome::Full;
@@ -294,6 +355,30 @@ impl World {
             session.used += 1;
         }
         Outcome::Resumed
+    }
+
+    /// Whether this offer breaks the connection.
+    fn breaks(&mut self, offer: usize, position: usize) -> bool {
+        let Some(breaking) = self.spec.breaking.filter(|it| it.position.is_none_or(|it| it == position)) else {
+            return false;
+        };
+        let known = self.sessions.get(offer).and_then(|it| it.as_ref()?.breaks);
+        let breaks = known.filter(|_| breaking.is_of_session).unwrap_or_else(|| self.draw.is(breaking.share));
+        if let Some(Some(session)) = self.sessions.get_mut(offer) {
+            session.breaks = Some(breaks);
+        }
+        breaks
+    }
+
+    fn answer(&mut self, outcome: Outcome, position: usize) -> Answer {
+        match outcome {
+            Outcome::Failed => Answer::Well,
+            _ if self.spec.ill == Some(position) => Answer::Unavailable,
+            Outcome::Resumed if self.spec.resumed_errors > 0.0 && self.draw.is(self.spec.resumed_errors) => {
+                if self.spec.others > 0.0 { Answer::Unavailable } else { Answer::Error }
+            }
+            _ => Answer::Well,
+        }
     }
 
     fn accepts(&mut self, offer: usize, variation: &str, position: usize) -> bool {

@@ -1,6 +1,6 @@
 //! The state of an attempt: how far it has come, and what was observed.
 
-use reprise_model::{Answer, Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phases};
+use reprise_model::{Answer, Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Kind, Nanos, Observation, Phases};
 
 use super::{Attempt, Stage};
 use crate::endpoint::{Endpoint, MessageLog};
@@ -92,6 +92,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         observation.next_request = self.clock.next_request();
         observation.chosen = self.facts().map(|facts| facts.version);
         observation.heard_tls = self.seen.spoke_tls;
+        observation.accepted = self.facts().is_some_and(|facts| facts.kind != Kind::Full);
         observation.ended = self.seen.ended;
     }
 

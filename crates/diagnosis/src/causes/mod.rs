@@ -4,6 +4,7 @@
 //! that find it. Three tables in `tests/` say what the rules find. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
 //! file and its line in the list below.
 
+mod exclusive;
 mod rule;
 mod services;
 mod shared;
@@ -13,6 +14,7 @@ mod tests;
 #[cfg(test)]
 mod untested;
 
+pub(crate) use exclusive::leave_out_excluded;
 pub(crate) use rule::{ExaminedRule, FleetRule, IsolatedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 use software::are_related;
 pub use software::software;

@@ -3,11 +3,12 @@
 use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, FaultName};
-use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
+use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step, Variation};
 
 use super::{Cause, ExaminedRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
-use crate::diagnose::examined::{Counts, Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
+use crate::judged::odds;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "offer-breaks-connection",
@@ -18,9 +19,12 @@ session's deadline instead of a full handshake, a large mTLS ticket that fragmen
 waits for more. RFC 9846 §4.3.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
     seen: "\
 Connections without a session complete, before and after, and those that offer one end in an alert, a close or silence: three,
-and each that was made, are certain. A target that went down altogether is not meant. Where sessions resume in plain
-connections, unusual ones are tried as well: a ClientHello split over records or segments, many PSK identities, no SNI, no
-ALPN, no key share. The finding names the offer that fails.",
+and each that was made, are certain. Where only some of them fail, as many connections without a session are made as show that it is
+no node of several, and no limit: a connection that fails after the server has accepted the session excludes a node that is down. Then a ClientHello as
+large is sent without a session: where that fails too, the finding says that its size is the reason. A target that went down altogether is
+not meant. Where sessions resume in plain connections, unusual ones are tried as well: a ClientHello split over records or segments,
+many PSK identities, no SNI, no ALPN, no key share. Of these the finding names the offer that fails; what fails without a session too is not
+meant.",
     confirm: "\
 Offer a session, and then none:
 
@@ -46,8 +50,8 @@ A failed connection for each client that comes back, and one more attempt where 
         fix("curl", "", "with --no-sessionid the client offers nothing"),
         fix("Java", "", "new SSLContext for each connection: the client offers nothing"),
     ],
-    explained_by: &[&large_client_hello::CAUSE, &node_protocol_differs::CAUSE],
-    separated_by: &["resume", "large-client-hello", "records", "segments", "identities"],
+    explained_by: &[&node_protocol_differs::CAUSE],
+    separated_by: &["resume", "history", "as-large-as-an-offer", "large-client-hello", "records", "segments", "identities"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     examined: Some(Rule { rank: 12, find: ExaminedRule::Several(of_experiments) }),
@@ -70,58 +74,76 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
-    let offers = examined.plain(asked);
+    let seen = unvaried(examined.examination, asked);
+    let (offers, full): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =
+        seen.into_iter().partition(|seen| seen.observation.offered.is_some());
     let failed: Vec<&ProbeRecord> =
         offers.iter().copied().filter(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_)))).collect();
-    let last = failed.last()?;
-    let full = full_handshakes(examined.examination, asked);
+    let (first, last) = failed.first().zip(failed.last())?;
     // A target that had stopped to answer altogether says nothing of offers.
-    if !full
-        .iter()
-        .any(|seen| seen.fault.is_none() && seen.observation.index > failed.first().map_or(0, |it| it.observation.index))
-    {
+    if !full.iter().any(|seen| seen.fault.is_none() && seen.observation.index > first.observation.index) {
         return None;
     }
-    let all = failed.len() == Counts::of(offers.iter().copied()).offered();
-    let mut judgements = examined.case.judgements.iter();
-    let is_otherwise = judgements.any(|it| it.asked == asked && it.of(Concluded::OfferBreaks).is_none());
-    if is_otherwise && !all {
+    let all = failed.len() == offers.iter().filter(|seen| came(seen).is_some()).count();
+    let full_completed = full.iter().filter(|seen| seen.fault.is_none()).count();
+    let judgement = examined.case.judgements.iter().find(|it| it.asked == asked);
+    let concluded = judgement.and_then(|it| it.of(Concluded::OfferBreaks));
+    let (severity, confidence) = match (concluded, judgement, all) {
+        (_, _, true) if failed.len() >= CERTAIN && full_completed == full.len() => (Severity::Fault, Confidence::Certain),
+        (Some(conclusion), ..) if conclusion.confidence != Confidence::Possible => (Severity::Fault, conclusion.confidence),
+        (_, None, true) => (Severity::Fault, Confidence::Likely),
         // A node that is down, a limit on the rate.
-        return None;
-    }
-    let full_completed = full.iter().all(|seen| seen.fault.is_none());
-    let (severity, confidence) = match (all, full_completed) {
-        // Two of two may be chance where many other offers were made.
-        _ if is_otherwise => (Severity::Risk, Confidence::Possible),
-        (true, true) if failed.len() >= CERTAIN => (Severity::Fault, Confidence::Certain),
-        (true, _) => (Severity::Fault, Confidence::Likely),
-        (false, _) => (Severity::Risk, Confidence::Possible),
+        (None, _, false) => return None,
+        // Two of two may be chance.
+        _ => (Severity::Risk, Confidence::Possible),
     };
     let how = named(last.observation.outcome.err().unwrap_or(FaultName::Unconfirmed));
-    let title = format!("Offering a session breaks the connection: {}, {how}", mechanism(asked));
-    let mut evidence = vec![format!(
-        "{} of {} that offered a session failed, {} of {} that offered none completed",
+    let what = if all { "the connection" } else { "some connections" };
+    let size = size(examined, asked);
+    let reason = if size.is_some() { ", since its ClientHello is larger" } else { "" };
+    let title = format!("Offering a session breaks {what}{reason}: {}, {how}", mechanism(asked));
+    let counted = format!(
+        "{} of {} that offered a session failed, {full_completed} of {} that offered none completed",
         failed.len(),
         connections(offers.len() as u64),
-        full.iter().filter(|seen| seen.fault.is_none()).count(),
         full.len(),
-    )];
-    evidence.extend(by_outcome(failed.iter().copied()));
-    Some(CAUSE.finding(severity, confidence, title).because(evidence))
+    );
+    let broken = failed.iter().filter(|seen| seen.observation.is_broken_resumption()).count();
+    let broken = (broken > 0).then(|| format!("{broken} of them failed after the server had accepted the session"));
+    let likelihood = judgement.zip(concluded).map(|(judgement, conclusion)| odds(judgement, conclusion));
+    let evidence = [Some(counted), broken, size, likelihood].into_iter().flatten();
+    Some(
+        CAUSE
+            .finding(severity, confidence, title)
+            .because(evidence.chain(by_outcome(failed.iter().copied())))
+            .under([asked]),
+    )
 }
 
-fn full_handshakes(examination: &Examination, asked: Asked) -> Vec<&ProbeRecord> {
-    let runs = examination.runs.iter().filter(|run| run.experiment.is_plain() && run.asked == asked);
-    runs.flat_map(|run| &run.seen).filter(|seen| matches!(seen.step, Step::Prime(_))).collect()
+/// The connections of this mechanism in which nothing was varied, those that the judge chose too.
+fn unvaried(examination: &Examination, asked: Asked) -> Vec<&ProbeRecord> {
+    let is_of_the_judge = |run: &&ExperimentRun| run.experiment.is_plain() || run.experiment.is_chosen();
+    let runs = examination.runs.iter().filter(|run| run.asked == asked);
+    runs.filter(is_of_the_judge).flat_map(|run| &run.seen).collect()
+}
+
+/// What shows that connections fail without a session too where the ClientHello is as large, and never where it is not.
+fn size(examined: &Examined<'_>, asked: Asked) -> Option<String> {
+    let run = examined.runs("as-large-as-an-offer").find(|run| run.asked == asked)?;
+    let of = |variation| run.all().filter(move |seen| seen.step == Step::Control(variation));
+    let large = || of(Variation::AsLargeAsAnOffer);
+    let failed = large().filter(|seen| seen.fault.is_some()).count();
+    let is_of_size = failed > 1 && of(Variation::Plain).all(|seen| seen.fault.is_none());
+    let sent = large().map(|seen| seen.observation.sent).max()?;
+    let of_all = connections(large().count() as u64);
+    is_of_size
+        .then(|| format!("{failed} of {of_all} without a session failed too where the ClientHello was as large ({sent})"))
 }
 
 fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
-    if !examined.always_resumes(run.asked) {
+    if !examined.always_resumes(run.asked) || large_client_hello::is_shown(examined, run.asked) {
         return None;
     }
-    let failure = |seen: &[ProbeRecord]| {
-        seen.iter().find(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_))))?.observation.outcome.err()
-    };
     let name = failure(&run.seen)?;
     let confidence = Examined::each_time(run, |seen| failure(seen).is_some())?;
     // An alert for a name that is missing is an answer to that.
@@ -131,5 +153,14 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
     let title =
         format!("{}: a session is refused with an error ({}): {}", mechanism(run.asked), named(name), run.experiment.varies);
     let finding = CAUSE.finding(Severity::Risk, confidence, title);
-    Some(finding.because(evidence(run)))
+    Some(finding.because(evidence(run)).under([run.asked]))
+}
+
+/// What an offer failed with, where a connection that offers nothing completes under the same variation.
+fn failure(seen: &[ProbeRecord]) -> Option<FaultName> {
+    let failed = seen.iter().find(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_))))?;
+    let Step::Resume(variation) = failed.step else { return None };
+    let controls = || seen.iter().filter(|it| [Step::Prime(variation), Step::Control(variation)].contains(&it.step));
+    let completes = controls().next().is_some() && controls().all(|it| it.fault.is_none());
+    completes.then_some(failed.observation.outcome.err()).flatten()
 }

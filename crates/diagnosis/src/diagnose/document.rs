@@ -139,7 +139,10 @@ fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
         let plain = || Counts::of(examined.plain(run.asked));
         let (offered, resumed) = judged.map_or_else(
             || (plain().offered(), plain().resumed),
-            |judgement| (judgement.offers().count(), judgement.offers().filter(|seen| !seen.is_refusal()).count()),
+            |judgement| {
+                let offered = judgement.offers().count() + judgement.failed_offers().count();
+                (offered, judgement.offers().filter(|seen| !seen.is_refusal()).count())
+            },
         );
         let gives = |observation: &Observation| {
             observation.facts().is_some_and(|facts| match run.asked.kind {

@@ -60,6 +60,11 @@ impl Scene {
         make(&Examined { case, examination, session: StoredSession::of(&case, None) })
     }
 
+    /// The findings of all rules, the worst first.
+    pub(crate) fn found(&self) -> Vec<String> {
+        self.with_examined(|examined| super::findings(examined).into_iter().map(|finding| finding.id).collect())
+    }
+
     /// Every session that is offered as it was given resumes.
     pub(crate) fn resuming(asked: Asked) -> Self {
         Self(empty()).and_resuming(asked)
@@ -145,7 +150,7 @@ impl Scene {
     fn seen(&mut self, step: Step, asked: Asked, kind: Kind) -> ProbeRecord {
         let index = self.0.connections;
         self.0.connections += 1;
-        let offers = !matches!(step, Step::Prime(_) | Step::Interpose);
+        let offers = !matches!(step, Step::Prime(_) | Step::Control(_) | Step::Interpose);
         let origin = Origin { index: index.saturating_sub(1), was_resumed: false, is_last: true };
         let offered = Offered { kind: asked.kind, age: Nanos(1_000_000), origin: Some(origin), key_name: None, leaf: None };
         let asked = if offers { asked } else { Asked { kind: Kind::Full, ..asked } };
@@ -189,6 +194,30 @@ impl Scene {
     /// The last connection failed.
     pub(crate) fn last_fails(mut self, name: FaultName) -> Self {
         fail(self.all().last().unwrap(), name);
+        self
+    }
+
+    /// The connections of these places failed.
+    pub(crate) fn failing(mut self, places: &[usize], name: FaultName) -> Self {
+        let failed = self.all().enumerate().filter(|(place, _)| places.contains(place));
+        failed.for_each(|(_, seen)| fail(seen, name));
+        self
+    }
+
+    /// What the last connection varies, once more without a session.
+    pub(crate) fn controlled(mut self, failing: Option<FaultName>) -> Self {
+        let last = self.0.runs.last().unwrap();
+        let asked = last.asked;
+        let Some(Step::Resume(variation)) = last.seen.last().map(|seen| seen.step) else { panic!("it offers nothing") };
+        let mut control = self.seen(Step::Control(variation), asked, Kind::Full);
+        failing.into_iter().for_each(|name| fail(&mut control, name));
+        self.0.runs.last_mut().unwrap().seen.push(control);
+        self
+    }
+
+    /// Sessions were accepted in the connections that failed.
+    pub(crate) fn accepted(mut self) -> Self {
+        self.all().for_each(|seen| seen.observation.accepted = seen.fault.is_some());
         self
     }
 

@@ -51,6 +51,9 @@ pub struct LoadDocument {
     pub primed: u64,
     /// Sessions that were offered and not accepted.
     pub refused: u64,
+    /// Connections that offered a session and failed; they are among the errors.
+    #[serde(default)]
+    pub failed_offers: u64,
     /// The group whose key share the server wanted, by a HelloRetryRequest, instead of the first that was offered; null where
     /// it wanted none. Where there are several, that of the first name.
     #[serde(default)]

@@ -55,7 +55,8 @@ pub fn diagnose(
 
 /// What a healthy server is asked for.
 fn planned(limits: DiagnoseLimits) -> u32 {
-    let of_faults = [Needs::Refusal, Needs::NoResumption, Needs::Eviction, Needs::Stall, Needs::OtherAnswers];
+    let of_faults =
+        [Needs::Refusal, Needs::NoResumption, Needs::FailedOffer, Needs::Eviction, Needs::Stall, Needs::OtherAnswers];
     let is_usual = |it: &&Experiment| !of_faults.contains(&it.needs);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
@@ -241,6 +242,7 @@ impl<'a> Examiner<'a> {
             Needs::Fill => accepted > 0 && self.limited.limits.fill > 0,
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
             Needs::Eviction => self.found.offers_after_ends(asked).are_evicted(),
+            Needs::FailedOffer => self.has_failed_offers(asked),
             Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
                 let length = self.limited.connector.early_request_length();
@@ -282,6 +284,12 @@ impl<'a> Examiner<'a> {
         offered.map(|seen| &seen.observation).collect()
     }
 
+    /// Whether connections of this mechanism failed that offered a session, though nothing was varied.
+    fn has_failed_offers(&self, asked: Asked) -> bool {
+        let runs = self.found.runs.iter().filter(|run| run.asked == asked && is_of_the_judge(run.experiment));
+        runs.flat_map(|run| &run.seen).any(|seen| seen.observation.is_failed_offer())
+    }
+
     fn plain_stalls(&self, version: Version) -> Vec<u64> {
         let full = self.found.runs.iter().filter(|run| run.asked.tls == version).flat_map(|run| &run.seen);
         let plain = full.filter(|seen| seen.step == Step::Prime(Variation::Plain));
@@ -310,7 +318,9 @@ impl<'a> Examiner<'a> {
 
 fn variation_of(step: Step) -> Option<Variation> {
     match step {
-        Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => Some(variation),
+        Step::Prime(variation) | Step::Control(variation) | Step::Resume(variation) | Step::Early(variation) => {
+            Some(variation)
+        }
         Step::Chosen | Step::Replay | Step::Interpose | Step::Wait | Step::Burst => None,
     }
 }

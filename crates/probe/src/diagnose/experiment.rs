@@ -27,6 +27,8 @@ pub struct Experiment {
 pub enum Step {
     /// A full handshake, whose sessions are there to be offered.
     Prime(Variation),
+    /// The same, which may fail: it shows what becomes of connections that offer nothing.
+    Control(Variation),
     /// Offers the newest session that was not offered yet.
     Resume(Variation),
     /// Offers the session that tells most, of any connection before.
@@ -58,6 +60,8 @@ pub enum Needs {
     Refusal,
     /// Hardly any session is accepted once its connection has ended, and the server ended none with close_notify.
     Eviction,
+    /// Connections failed that offered a session.
+    FailedOffer,
     /// Nothing of this mechanism is accepted, be it that nothing is given.
     NoResumption,
     /// They are accepted, and tickets allow early data.
@@ -89,7 +93,7 @@ const TICKETS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET];
 const TLS13: &[Asked] = &[TLS13_TICKET];
 const STORED: &[Asked] = &[TLS13_TICKET, TLS12_ID];
 
-use Step::{Burst, Early, Interpose, Prime, Replay, Resume, Wait};
+use Step::{Burst, Control, Early, Interpose, Prime, Replay, Resume, Wait};
 use Variation::Plain;
 
 /// Steps that vary nothing.
@@ -97,6 +101,8 @@ const PRIME: Step = Prime(Plain);
 const RESUME: Step = Resume(Plain);
 const EARLY: Step = Early(Plain);
 const OPEN: Step = Prime(Variation::StaysOpen);
+const CONTROL_PLAIN: Step = Control(Plain);
+const CONTROL_LARGE: Step = Control(Variation::AsLargeAsAnOffer);
 /// To be beside one that does not acknowledge at once.
 const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
 
@@ -113,6 +119,22 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .needs(Needs::OtherAnswers)
         .gravity(Gravity::Nothing)
         .steps(&[PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME]),
+    Experiment::new("as-large-as-an-offer", "a ClientHello as large as one that offers a session, which offers none")
+        .needs(Needs::FailedOffer)
+        .gravity(Gravity::Nothing)
+        .steps(&[
+            PRIME,
+            CONTROL_LARGE,
+            CONTROL_PLAIN,
+            CONTROL_LARGE,
+            CONTROL_PLAIN,
+            CONTROL_LARGE,
+            CONTROL_PLAIN,
+            CONTROL_LARGE,
+            CONTROL_PLAIN,
+            CONTROL_LARGE,
+            CONTROL_PLAIN,
+        ]),
     Experiment::new("no-sni-at-all", "neither connection sends server_name")
         .needs(Needs::NoResumption)
         .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
@@ -282,8 +304,10 @@ mod tests {
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
         let limits = DiagnoseLimits::default();
         let needed = EXPERIMENTS.iter().filter(|it| {
-            let finds_faults =
-                matches!(it.needs, Needs::OtherAnswers | Needs::Refusal | Needs::NoResumption | Needs::Eviction);
+            let finds_faults = matches!(
+                it.needs,
+                Needs::OtherAnswers | Needs::Refusal | Needs::NoResumption | Needs::Eviction | Needs::FailedOffer
+            );
             !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience | Needs::Fill)
         });
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();

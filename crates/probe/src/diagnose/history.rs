@@ -1,9 +1,8 @@
 //! Connections that are chosen one by one: which session is offered, of which connection and how old. The judge chooses them, and
 //! concludes from all of them why sessions are not resumed.
 
-use reprise_connection::Fault;
 use reprise_judge::{
-    Budget, ConnectionAnswer, ConnectionOutcome, NextConnection, OfferVariation as Change, ServerExamination,
+    Answered, Budget, ConnectionAnswer, ConnectionOutcome, NextConnection, OfferVariation as Change, ServerExamination,
 };
 use reprise_model::{Asked, Kind, Nanos, Observation};
 
@@ -104,20 +103,32 @@ impl History<'_, '_> {
             reader.tell(examination, request, &seen, &self.given);
             made.push(seen);
             match record.fault {
-                Some(fault) if failed_in_a_row >= FAILURES => return self.check_that_it_answers(fault),
-                Some(_) if hung >= HANGS => return Ok(()),
+                Some(_) if hung >= HANGS => return self.check_that_it_answers(examination, made, reader),
+                Some(_) if failed_in_a_row >= FAILURES => {
+                    self.check_that_it_answers(examination, made, reader)?;
+                    failed_in_a_row = 0;
+                }
                 _ => {}
             }
         }
     }
 
-    /// Where only offers fail, the target still answers others.
-    fn check_that_it_answers(&mut self, fault: Fault) -> Result<(), EarlyEnd> {
+    /// Where only offers fail, the target still answers others, one of which tells the judge as much.
+    fn check_that_it_answers(
+        &mut self,
+        examination: &mut ServerExamination,
+        made: &mut Vec<Observation>,
+        reader: Reader,
+    ) -> Result<(), EarlyEnd> {
         let plan = ConnectionPlan::sample(&self.plan.config, self.asked, SessionOffer::nothing(self.asked));
         let (record, spent) = self.limited.connect(plan)?;
         self.seen.push(ProbeRecord::of(Step::Prime(Variation::Plain), &record, spent));
+        keep(&mut self.given, &record, self.asked);
+        let request = NextConnection { connection: made.len(), after: None, offer: None, variation: Change::Plain };
+        reader.tell(examination, request, &record.observation, &self.given);
+        made.push(record.observation);
         match record.fault {
-            Some(_) => Err(EarlyEnd::Blocked { after: self.limited.connector.begun(), fault }),
+            Some(fault) => Err(EarlyEnd::Blocked { after: self.limited.connector.begun(), fault }),
             None => Ok(()),
         }
     }
@@ -166,11 +177,14 @@ impl Reader {
     /// Tells the judge what became of a request.
     fn tell(self, examination: &mut ServerExamination, request: NextConnection, seen: &Observation, given: &Given) {
         let is_error = self.answers_well && !seen.is_answered_well();
-        // One node of several asks for something else: nothing is concluded from that.
-        let request = if is_error { NextConnection { offer: None, ..request } } else { request };
+        let answered = match seen.is_unavailable() {
+            _ if !is_error => Answered::Well,
+            true => Answered::Unavailable,
+            false => Answered::Error,
+        };
         let outcome = match seen.facts() {
+            None if seen.is_broken_resumption() => ConnectionOutcome::Broken,
             None => ConnectionOutcome::Failed,
-            Some(_) if is_error && seen.is_unavailable() => ConnectionOutcome::Failed,
             Some(facts) if request.offer.is_some() && facts.kind != Kind::Full => ConnectionOutcome::Resumed,
             Some(_) => ConnectionOutcome::Full,
         };
@@ -178,7 +192,7 @@ impl Reader {
         // Two tickets take two places in a cache.
         let tickets = seen.facts().map_or(0, |facts| usize::try_from(facts.tickets.count).unwrap_or(1));
         let sessions = if given.contains_key(&seen.index) { tickets.max(1) } else { 0 };
-        examination
-            .answer(request, ConnectionAnswer { outcome, key: name.as_deref(), now: seen.start.0 as f64 / 1e9, sessions });
+        let now = seen.start.0 as f64 / 1e9;
+        examination.answer(request, ConnectionAnswer { outcome, answered, key: name.as_deref(), now, sessions });
     }
 }

@@ -44,10 +44,26 @@ impl Judgement {
         let is_of_the_offer = |cause| {
             matches!(
                 cause,
-                JudgedCause::SingleUse | JudgedCause::NeverAccepted | JudgedCause::FreshKey | JudgedCause::OfferBreaks
+                JudgedCause::SingleUse
+                    | JudgedCause::NeverAccepted
+                    | JudgedCause::FreshKey
+                    | JudgedCause::OfferBreaks
+                    | JudgedCause::AnswersDiffer
             )
         };
-        self.unknown < 1.0 && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
+        // Where offers fail at times, so do those of an experiment.
+        let fails_at_times = self.failed_offers().next().is_some() && self.offers().next().is_some();
+        self.unknown < 1.0 && !fails_at_times && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
+    }
+
+    /// The connections that offered a session of this mechanism and failed.
+    pub fn failed_offers(&self) -> impl Iterator<Item = &Observation> {
+        let is_of_this = |seen: &&Observation| {
+            seen.is_failed_offer()
+                && seen.offered.is_some_and(|it| it.kind == self.asked.kind)
+                && seen.asked.tls == self.asked.tls
+        };
+        self.observations.iter().filter(is_of_this)
     }
 
     /// The connections that offered a session of this mechanism and completed.

@@ -88,7 +88,9 @@ impl Examination {
     pub fn answered(&self) -> Vec<AnsweredConnection> {
         use Variation::Plain;
         let is_plain = |step| match step {
-            Step::Prime(variation) | Step::Resume(variation) | Step::Early(variation) => variation == Plain,
+            Step::Prime(variation) | Step::Control(variation) | Step::Resume(variation) | Step::Early(variation) => {
+                variation == Plain
+            }
             Step::Chosen | Step::Interpose => true,
             Step::Replay | Step::Wait | Step::Burst => false,
         };

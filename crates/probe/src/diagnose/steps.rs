@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_engine::Offer;
+use reprise_engine::{Offer, Session};
 use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Observation, Version};
 
 use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
@@ -43,6 +43,8 @@ pub(super) struct Steps<'e, 'a> {
     cache: SessionCache,
     /// What the last early data was sent with.
     sent_early: Option<HeldSession>,
+    /// Bytes of the largest ticket or ID that was given last.
+    identity: usize,
     hung: u32,
 }
 
@@ -55,7 +57,18 @@ impl<'e, 'a> Steps<'e, 'a> {
         seen: &'e mut Vec<ProbeRecord>,
         given: &'e mut Given,
     ) -> Self {
-        Self { limited, plan, asked, chosen, seen, given, cache: SessionCache::default(), sent_early: None, hung: 0 }
+        Self {
+            limited,
+            plan,
+            asked,
+            chosen,
+            seen,
+            given,
+            cache: SessionCache::default(),
+            sent_early: None,
+            identity: 0,
+            hung: 0,
+        }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -77,6 +90,7 @@ impl<'e, 'a> Steps<'e, 'a> {
                         return Ok(Some(failed));
                     }
                 }
+                Step::Control(variation) => self.control(step, variation)?,
                 // What hangs once is not offered again before a full handshake has shown that the target is still there.
                 Step::Resume(_) if self.hung > 0 && !self.cache.holds_any() => {}
                 Step::Resume(variation) => self.resume(step, variation)?,
@@ -107,9 +121,19 @@ impl<'e, 'a> Steps<'e, 'a> {
         if let Some(fault) = fault {
             return Ok(Some(FailedConnection { observation: Some(Box::new(record.observation)), ..fault.into() }));
         }
+        self.identity = record.sessions.iter().map(|held| identity_of(&held.session)).max().unwrap_or_default();
         self.cache = SessionCache::default();
         self.cache.keep(record.sessions);
         Ok(None)
+    }
+
+    fn control(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
+        let (fault, _) = self.connect_in_full(step, variation.without_session(self.identity))?;
+        if is_silence(fault.as_ref()) {
+            self.hung += 1;
+            self.wait_no_longer();
+        }
+        Ok(())
     }
 
     /// Whether another node, behind the same address, may do otherwise.
@@ -131,6 +155,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         if is_beside_another {
             self.limited.connector.settings.timeout = timeout.min(BESIDE);
         }
+        let is_varied = variation != Variation::Plain;
         let mut record = self.connect(step, variation.offering(identity), self.asked, offer)?;
         self.limited.connector.settings.timeout = timeout;
         if is_silence(record.fault.as_ref()) && is_beside_another {
@@ -139,12 +164,21 @@ impl<'e, 'a> Steps<'e, 'a> {
         } else if is_silence(record.fault.as_ref()) {
             self.hung += 1;
             self.cache = SessionCache::default();
-            let connector = &mut self.limited.connector;
-            connector.settings.timeout = connector.settings.timeout.min(SHORTER);
+            self.wait_no_longer();
         } else {
             self.cache.settle(&mut record);
         }
+        // What fails without a session too is not of the session.
+        if is_varied && record.observation.is_failed_offer() {
+            self.identity = identity;
+            self.control(Step::Control(variation), variation)?;
+        }
         Ok(())
+    }
+
+    fn wait_no_longer(&mut self) {
+        let settings = &mut self.limited.connector.settings;
+        settings.timeout = settings.timeout.min(SHORTER);
     }
 
     fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
@@ -196,7 +230,17 @@ impl<'e, 'a> Steps<'e, 'a> {
     /// Makes a full handshake; what went wrong with it stands beside it.
     fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, ConnectionRecord), EarlyEnd> {
         let record = self.connect(step, variation, self.asked, SessionOffer::nothing(self.asked))?;
-        Ok((self.limited.settle_full(&record)?, record))
+        if variation == Variation::Plain {
+            return Ok((self.limited.settle_full(&record)?, record));
+        }
+        let fault = record.fault.clone();
+        if fault.is_some() {
+            // What is varied may be what fails: whether the target still wants to be asked shows where nothing is.
+            let nothing = SessionOffer::nothing(self.asked);
+            let plain = self.connect(Step::Control(Variation::Plain), Variation::Plain, self.asked, nothing)?;
+            self.limited.settle_full(&plain)?;
+        }
+        Ok((fault, record))
     }
 
     fn connect(
@@ -212,6 +256,14 @@ impl<'e, 'a> Steps<'e, 'a> {
         keep(self.given, &record, self.asked);
         self.seen.push(ProbeRecord::of(step, &record, spent));
         Ok(record)
+    }
+}
+
+/// How many bytes a ClientHello says that offers it.
+fn identity_of(session: &Session) -> usize {
+    match session {
+        Session::Tls13(ticket) => ticket.ticket.len(),
+        Session::Tls12(session) => session.ticket.as_ref().map_or(session.session_id.len(), |ticket| ticket.ticket.len()),
     }
 }
 

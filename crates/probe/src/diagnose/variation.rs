@@ -30,6 +30,10 @@ pub enum Variation {
     BothPskModes,
     /// A ClientHello as large as those with post-quantum key shares, padded.
     LargeHello,
+    /// A ClientHello at least as large as one that offers the session that was given last.
+    AsLargeAsAnOffer,
+    /// A ClientHello with so many bytes of padding.
+    Padded(u16),
     /// A ClientHello in several records.
     SplitOverRecords,
     /// A ClientHello in two TCP segments.
@@ -56,6 +60,8 @@ const LARGE: u16 = 1600;
 const OFFERED: usize = 16_000;
 /// Lengths, the age and the binder of an identity (RFC 9846 §4.3.11).
 const BESIDE_IDENTITY: usize = 2 + 4 + 1 + 48;
+/// Beside the identities and binders: headers, psk_key_exchange_modes, rounded up.
+const BESIDE_EXTENSION: usize = 32;
 /// Small enough for several records.
 const RECORD: u16 = 100;
 /// Where a ClientHello is cut in two: behind the record's header and the first fields.
@@ -89,6 +95,8 @@ impl Variation {
             Self::PskKe => varied.tls13.psk_modes = vec![PskMode::PskKe],
             Self::BothPskModes => varied.tls13.psk_modes = vec![PskMode::PskDheKe, PskMode::PskKe],
             Self::WithoutExtendedMasterSecret => varied.shape = HelloShape { extended_master_secret: false, ..shape },
+            Self::AsLargeAsAnOffer => {}
+            Self::Padded(padding) => varied.shape = HelloShape { padding, ..shape },
             Self::LargeHello => varied.shape = HelloShape { padding: LARGE, ..shape },
             Self::SplitOverRecords => varied.shape = HelloShape { record_size: RECORD, ..shape },
             Self::Identities(count) => varied.shape = HelloShape { decoys: count.saturating_sub(1), ..shape },
@@ -97,15 +105,28 @@ impl Variation {
         Some(varied)
     }
 
-    /// The same with no more identities of so many bytes than a client would offer.
+    /// The same with no more identities of so many bytes than a client would offer, or as large as one of them makes a ClientHello.
     pub(super) fn offering(self, identity: usize) -> Self {
         match self {
             Self::Identities(count) => {
                 let most = OFFERED / (identity + BESIDE_IDENTITY);
                 Self::Identities(count.min(u8::try_from(most).unwrap_or(u8::MAX)).max(1))
             }
+            Self::AsLargeAsAnOffer => Self::padded(identity + BESIDE_IDENTITY + BESIDE_EXTENSION),
             other => other,
         }
+    }
+
+    /// The same where no session is offered: what is of the session alone, its size, is padding.
+    pub(super) fn without_session(self, identity: usize) -> Self {
+        match self.offering(identity) {
+            Self::Identities(count) => Self::padded(usize::from(count) * (identity + BESIDE_IDENTITY) + BESIDE_EXTENSION),
+            other => other,
+        }
+    }
+
+    fn padded(bytes: usize) -> Self {
+        Self::Padded(u16::try_from(bytes.min(OFFERED)).unwrap_or(u16::MAX))
     }
 
     pub(super) fn behavior(self) -> CloseBehavior {

@@ -143,9 +143,13 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         let protocols: Vec<String> = document.alpn.iter().map(|(name, count)| format!("{name} × {count}")).collect();
         facts.push(Fact::new("ALPN", protocols.join(", ")));
     }
-    if document.primed > 0 || document.refused > 0 {
+    if document.primed > 0 || document.refused > 0 || document.failed_offers > 0 {
         let full = counted(document.primed, "full handshake");
-        facts.push(Fact::new("sessions", format!("{full} for lack of one, {} refused", document.refused)));
+        let failed = match document.failed_offers {
+            0 => String::new(),
+            failed => format!(", {} failed that offered one", counted(failed, "connection")),
+        };
+        facts.push(Fact::new("sessions", format!("{full} for lack of one, {} refused{failed}", document.refused)));
     }
     let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
     if completed > 0 || failed > 0 {

@@ -1,6 +1,6 @@
 //! What the rules make of experiments.
 
-use reprise_model::{Asked, ClientAuthentication, Ended, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
+use reprise_model::{Asked, ClientAuthentication, EarlyData, Ended, Facts, FaultName, Kind, Nanos, PskMode, Ticket};
 use reprise_probe::diagnose::{Step, Variation};
 
 use reprise_judge::JudgedCause as Concluded;
@@ -252,15 +252,65 @@ fn what_changes_while_it_is_examined_tells_the_cause() {
 fn an_offer_that_breaks_the_connection_is_told() {
     let refused = || Scene::resuming(TLS12).resumptions_fail(FaultName::Alert(80));
     let asks = |facts: &mut Facts| facts.client_authentication = ClientAuthentication::Sent;
-    let identities = run("identities", TLS13, &[FULL, TICKET]).last_fails(FaultName::Alert(50));
+    let cut = FaultName::ConnectionReset;
+    let identities = || run("identities", TLS13, &[FULL, TICKET]).last_fails(FaultName::Alert(50));
+    let unnamed = || run("without-sni", TLS13, &[FULL, TICKET]).last_fails(cut);
+    let some = || Scene::resuming(TLS12_ID).failing(&[2, 6], FaultName::BadRecordMac);
+    let judged = || some().judged(TLS12_ID, Concluded::OfferBreaks);
+    let large = |failing: &[usize]| {
+        let scene = Scene::resuming(TLS12_ID).failing(&[2, 6], cut).judged(TLS12_ID, Concluded::OfferBreaks);
+        scene.run("as-large-as-an-offer", TLS12_ID, &[FULL; 11]).failing(failing, cut)
+    };
     let always = Scene::resuming(TLS13).resumptions_fail(FaultName::Alert(40));
     check(vec![
         (&offer_breaks_connection::CAUSE, always, &["Fault, Certain", "handshake_failure"]),
         // A target that fell silent is not diagnosed.
         (&offer_breaks_connection::CAUSE, Scene::resuming(TLS13).everything_fails_from(1, FaultName::Timeout), &[]),
-        (&offer_breaks_connection::CAUSE, identities, &["Risk", "40 PSK identities"]),
+        (&offer_breaks_connection::CAUSE, identities().controlled(None), &["Risk", "40 PSK identities"]),
+        // Without a session it fails too, or nobody knows.
+        (&offer_breaks_connection::CAUSE, identities().controlled(Some(FaultName::Alert(50))), &[]),
+        (&offer_breaks_connection::CAUSE, identities(), &[]),
+        (&offer_breaks_connection::CAUSE, unnamed().controlled(None), &["no server_name"]),
+        (&offer_breaks_connection::CAUSE, unnamed().controlled(Some(cut)), &[]),
+        // Some of them fail, and the judge knows why.
+        (&offer_breaks_connection::CAUSE, judged(), &["Fault, Likely", "breaks some connections", "2 of 6", "2 of 2"]),
+        (&offer_breaks_connection::CAUSE, judged().accepted(), &["2 of them failed after the server had accepted"]),
+        (&offer_breaks_connection::CAUSE, some().judged(TLS12_ID, Concluded::NodeDown), &[]),
+        (&offer_breaks_connection::CAUSE, large(&[9, 13, 17]), &["since its ClientHello is larger", "3 of 5 connections"]),
+        (&offer_breaks_connection::CAUSE, large(&[9, 10, 13, 17]), &["breaks some connections: "]),
+        (&offer_breaks_connection::CAUSE, large(&[]), &["breaks some connections: "]),
         // It asks for no certificate.
         (&session_context_unset::CAUSE, refused(), &[]),
         (&session_context_unset::CAUSE, refused().facts(asks), &["Fault"]),
+    ]);
+}
+
+#[test]
+fn an_offer_that_breaks_one_version_is_told_beside_another() {
+    let cut = FaultName::ConnectionReset;
+    let scene = Scene::resuming(TLS13).resumptions_fail(cut).and_resuming(TLS12);
+    let mut found = scene.run("large-client-hello", TLS12, &[FULL, TICKET]).last_fails(cut).found();
+    let of_offers = [offer_breaks_connection::CAUSE.slug, large_client_hello::CAUSE.slug];
+    found.retain(|slug| of_offers.contains(&slug.as_str()));
+    assert_eq!(found, of_offers);
+}
+
+#[test]
+fn a_hello_in_segments_that_fails_without_a_session_is_no_offer() {
+    let scene = run("segments", TLS13, &[FULL]).last_fails(FaultName::ConnectionReset);
+    assert_eq!(scene.found(), [large_client_hello::CAUSE.slug]);
+    assert_eq!(run("segments", TLS13, &[FULL, TICKET]).found(), [""; 0]);
+}
+
+#[test]
+fn early_data_that_is_never_taken_makes_nothing_stateful() {
+    let of = |verdict| {
+        let ticket = Ticket { length: 32, max_early_data: Some(16_384), ..ticket_of(7_200) };
+        let scene = Scene::resuming(TLS13).judged(TLS13, Concluded::SingleUse).run("early-data", TLS13, &[FULL, TICKET]);
+        scene.facts(move |facts| facts.tickets.add(ticket)).facts(move |facts| facts.early_data = Some(verdict))
+    };
+    check(vec![
+        (&early_data_stateful::CAUSE, of(EarlyData::Rejected), &[]),
+        (&early_data_stateful::CAUSE, of(EarlyData::Accepted), &["Note, Likely"]),
     ]);
 }

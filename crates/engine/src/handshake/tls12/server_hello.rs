@@ -60,11 +60,11 @@ pub(crate) fn accept(
             return Ok(State::Tls12Certificate(Box::new(ExpectCertificate { handshake })));
         }
     };
-    check_resumption(&session, suite, extended_master_secret)?;
     core.note(|facts| {
         facts.kind = kind;
         facts.session_id_given = kind == Kind::Id;
     });
+    check_resumption(&session, suite, extended_master_secret)?;
     if kind == Kind::Ticket {
         // The echo of a random ID is no ID to offer again.
         handshake.session_id.clear();
