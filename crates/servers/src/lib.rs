@@ -48,7 +48,6 @@ mod scratch;
 mod starttls;
 mod stunnel;
 mod unprivileged;
-mod wrong_secret;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -78,7 +77,6 @@ pub use starttls::{
     StarttlsAccount,
 };
 pub use stunnel::{Stunnel, StunnelConfig};
-pub use wrong_secret::start_with_wrong_secrets;
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, DriverError>;
