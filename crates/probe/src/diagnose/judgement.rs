@@ -52,7 +52,7 @@ impl Judgement {
             )
         };
         // Where offers fail at times, so do those of an experiment.
-        let fails_at_times = self.failed_offers().next().is_some() && self.offers().next().is_some();
+        let fails_at_times = self.of(JudgedCause::OfferBreaks).is_some() && self.offers().next().is_some();
         self.unknown < 1.0 && !fails_at_times && self.conclusions.iter().all(|conclusion| is_of_the_offer(conclusion.cause))
     }
 
