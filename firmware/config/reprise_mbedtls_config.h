@@ -90,6 +90,8 @@ void reprise_free(void *memory);
 #define MBEDTLS_KEY_EXCHANGE_ECDHE_ECDSA_ENABLED
 #define MBEDTLS_SSL_EXTENDED_MASTER_SECRET
 #define MBEDTLS_SSL_SERVER_NAME_INDICATION
+/* A record that was altered is answered with an alert, not with silence: for 16 bytes of flash. */
+#define MBEDTLS_SSL_ALL_ALERT_MESSAGES
 #if defined(REPRISE_SESSION_TICKETS) && REPRISE_SESSION_TICKETS
 #define MBEDTLS_SSL_SESSION_TICKETS
 #endif

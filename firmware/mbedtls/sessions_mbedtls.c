@@ -165,41 +165,106 @@ static int write_ticket(void *context, const mbedtls_ssl_session *session, unsig
  * A ticket is opened where its extension stands, which may be before the name and extended_master_secret: both are read here from
  * the message itself. The library has checked how long that is.
  */
-static int tag_of_hello(const reprise_mbedtls_sessions *sessions, uint8_t tag[16])
+static int read_hello(const reprise_mbedtls_sessions *sessions, reprise_client_hello *hello)
 {
     enum { HEADER = 4, VERSION_AND_RANDOM = 34 };
     const unsigned char *message = sessions->ssl->in_msg;
     size_t len = HEADER + ((size_t)message[1] << 16 | (size_t)message[2] << 8 | message[3]);
     size_t suites = HEADER + VERSION_AND_RANDOM + 1;
-    reprise_client_hello hello;
-    uint8_t name[16];
     if (len < suites || len - suites < message[suites - 1]) {
         return -1;
     }
     suites += message[suites - 1];
-    if (!reprise_client_hello_read(&hello, message + suites, len - suites)
-        || name_hash(sessions, hello.name, hello.name_len, name) != 0) {
+    return reprise_client_hello_read(hello, message + suites, len - suites) ? 0 : -1;
+}
+
+static int tag_of_hello(const reprise_mbedtls_sessions *sessions, const reprise_client_hello *hello, uint8_t tag[16])
+{
+    uint8_t name[16];
+    if (name_hash(sessions, hello->name, hello->name_len, name) != 0) {
         return -1;
     }
 #if defined(MBEDTLS_SSL_EXTENDED_MASTER_SECRET)
-    tag_of(name, hello.extended_master_secret && sessions->copy.extended_ms == MBEDTLS_SSL_EXTENDED_MS_ENABLED, tag);
+    tag_of(name, hello->extended_master_secret && sessions->copy.extended_ms == MBEDTLS_SSL_EXTENDED_MS_ENABLED, tag);
 #else
     tag_of(name, false, tag);
 #endif
     return 0;
 }
 
+/* Whether the key that signs for one suite signs for the other. */
+static bool signs_alike(int one, int other)
+{
+    const mbedtls_ssl_ciphersuite_t *suites[] = {mbedtls_ssl_ciphersuite_from_id(one), mbedtls_ssl_ciphersuite_from_id(other)};
+    return suites[0] != NULL && suites[1] != NULL
+           && mbedtls_ssl_get_ciphersuite_sig_pk_alg(suites[0]) == mbedtls_ssl_get_ciphersuite_sig_pk_alg(suites[1]);
+}
+
+static int suite_at(const reprise_client_hello *hello, size_t at)
+{
+    return hello->suites[at] << 8 | hello->suites[at + 1];
+}
+
+/*
+ * The suite that would be chosen now, of those for the key that the session's was signed with; 0 where there is none. Mbed TLS
+ * chooses behind the extensions, of which the ticket is one.
+ */
+static int choose_suite(const reprise_mbedtls_sessions *sessions, const reprise_client_hello *hello, int session_suite)
+{
+#if MBEDTLS_VERSION_MAJOR == 3
+    const int *known = sessions->copy.ciphersuite_list;
+    bool client_prefers = sessions->copy.respect_cli_pref == MBEDTLS_SSL_SRV_CIPHERSUITE_ORDER_CLIENT;
+#else
+    const int *known = sessions->copy.ciphersuite_list[MBEDTLS_SSL_MINOR_VERSION_3];
+#if defined(MBEDTLS_SSL_SRV_RESPECT_CLIENT_PREFERENCE)
+    bool client_prefers = true;
+#else
+    bool client_prefers = false;
+#endif
+#endif
+    int chosen = 0;
+    size_t best = hello->suites_len;
+    for (; *known != 0 && !(chosen != 0 && !client_prefers); known++) {
+        for (size_t at = 0; at + 1 < best; at += 2) {
+            if (suite_at(hello, at) == *known && signs_alike(*known, session_suite)) {
+                chosen = *known;
+                best = at;
+            }
+        }
+    }
+    return chosen;
+}
+
+/*
+ * A client refuses a session that is resumed under another suite than its own (RFC 5246 section 7.4.1.3), which is what Mbed TLS
+ * does with a ticket where the client offers one that it likes better.
+ */
+static bool keeps_suite(reprise_mbedtls_sessions *sessions, const reprise_client_hello *hello, const mbedtls_ssl_session *session)
+{
+    if (choose_suite(sessions, hello, session->ciphersuite) != session->ciphersuite) {
+        return false;
+    }
+    sessions->suites[0] = session->ciphersuite;
+    mbedtls_ssl_conf_ciphersuites(&sessions->copy, sessions->suites);
+    return true;
+}
+
 static int parse_ticket(void *context, mbedtls_ssl_session *session, unsigned char *ticket, size_t len)
 {
     reprise_mbedtls_sessions *sessions = context;
     const reprise_tls_config *config = sessions->config;
+    reprise_client_hello hello;
     uint8_t tag[16];
-    if (tag_of_hello(sessions, tag) != 0) {
+    if (read_hello(sessions, &hello) != 0 || tag_of_hello(sessions, &hello, tag) != 0) {
         return MBEDTLS_ERR_SSL_INVALID_MAC;
     }
     reprise_lock(config, true);
     int result = reprise_session_tickets_parse(config->tickets, config->seconds(config->context), tag, session, ticket, len);
     reprise_lock(config, false);
+    if (result == 0 && !keeps_suite(sessions, &hello, session)) {
+        /* Mbed TLS wipes what was opened. */
+        result = MBEDTLS_ERR_SSL_INVALID_MAC;
+    }
     sessions->resumed = result == 0;
     return result;
 }

@@ -53,6 +53,8 @@ bool reprise_client_hello_read(reprise_client_hello *hello, const uint8_t *bytes
     if (!take(&rest, 2, &suites) || !take(&rest, 1, &compression)) {
         return false;
     }
+    hello->suites = suites.at;
+    hello->suites_len = suites.len;
     if (rest.len == 0) {
         return true;
     }

@@ -11,6 +11,8 @@ typedef struct {
     const uint8_t *name; /* server_name, in `bytes`; an empty one is as good as none */
     size_t name_len;
     bool extended_master_secret; /* is offered (RFC 7627) */
+    const uint8_t *suites;       /* cipher_suites, in `bytes`: two bytes each */
+    size_t suites_len;
 } reprise_client_hello;
 
 /* `bytes` begin behind the session ID, with cipher_suites. False where the extensions do not end within them. */

@@ -1,9 +1,11 @@
 //! The library on this computer with each TLS library, under sanitizers: what they find ends the server with an error.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use reprise_harness::posix_server::PosixServer;
@@ -73,6 +75,112 @@ fn every_library_serves_under_sanitizers() {
             assert_eq!(server.finish(), "0 hits, 0 misses", "{library} with tickets");
         }
     }
+}
+
+/// `New` or `Reused`, or what OpenSSL refuses.
+fn kind(address: &str, options: &[&str]) -> String {
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect", address, "-tls1_2"])
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    client.stdin.take().unwrap().write_all(b"Q\n").unwrap();
+    let output = client.wait_with_output().unwrap();
+    let [said, refused] = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    let refused = refused.lines().find(|line| line.contains("error:")).map(str::to_owned);
+    let kind = || said.lines().find_map(|line| line.split_once(", TLSv1.2")).map_or("nothing", |(kind, _)| kind).to_owned();
+    refused.unwrap_or_else(kind)
+}
+
+/// RFC 5246 section 7.4.1.3: OpenSSL ends a connection that resumes under another suite. So a cache does, and so do tickets.
+#[test]
+fn a_session_of_another_suite_makes_a_full_handshake() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session").display().to_string();
+    for library in ["mbedtls2", "mbedtls3"] {
+        let Some(program) = build(library, "address,undefined", &["TICKETS=1"]) else { return };
+        for (key, one) in [("p256", "ECDHE-ECDSA-AES128-GCM-SHA256"), ("rsa1024", "ECDHE-RSA-AES128-GCM-SHA256")] {
+            let all = "DEFAULT@SECLEVEL=0";
+            let one = format!("{one}@SECLEVEL=0");
+            for kept in [&["tickets", "no-cache"][..], &[]] {
+                let server = PosixServer::start_with(&program, library, key, kept);
+                let ticket: &[&str] = if kept.is_empty() { &["-no_ticket"] } else { &[] };
+                let with =
+                    |suites: &str, more: &[&str]| kind(&server.address, &[&["-cipher", suites], ticket, more].concat());
+                let which = format!("{library}, {key}, {kept:?}");
+                assert_eq!(with(&one, &["-sess_out", &session]), "New", "{which}");
+                assert_eq!(with(&one, &["-sess_in", &session]), "Reused", "{which}");
+                // Mbed TLS likes another of those that are offered now better.
+                assert_eq!(with(all, &["-sess_in", &session]), "New", "{which}");
+                assert_eq!(with(all, &["-sess_out", &session]), "New", "{which}");
+                assert_eq!(with(all, &["-sess_in", &session]), "Reused", "{which}");
+                // The session's suite is not offered any more.
+                assert_eq!(with(&one, &["-sess_in", &session]), "New", "{which}");
+                server.finish();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_corrupt_record_is_answered_with_an_alert() {
+    for library in LIBRARIES {
+        let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };
+        let Some(program) = build(library, "address,undefined", &[tickets]) else { return };
+        let server = PosixServer::start_with(&program, library, "p256", &[]);
+        let mut answered = types_after_a_corrupt_record(&server.address);
+        answered.dedup();
+        // An alert, and the end.
+        assert_eq!(answered, [21], "{library}");
+        server.finish();
+    }
+}
+
+/// Asks for a page through a relay that alters the request's last bit: the types of the records that come back then.
+fn types_after_a_corrupt_record(address: &str) -> Vec<u8> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let relay = listener.local_addr().unwrap().to_string();
+    std::thread::scope(|scope| {
+        scope.spawn(|| client(&relay, &["-ign_eof"], b"GET / HTTP/1.0\r\n\r\n"));
+        let (mut asking, _) = listener.accept().unwrap();
+        let mut answering = TcpStream::connect(address).unwrap();
+        let (mut answers, mut back) = (answering.try_clone().unwrap(), asking.try_clone().unwrap());
+        let is_corrupt = &AtomicBool::new(false);
+        let heard = scope.spawn(move || {
+            let mut types = Vec::new();
+            while let Some(record) = read_record(&mut answers) {
+                if is_corrupt.load(Ordering::SeqCst) {
+                    types.push(record[0]);
+                }
+                // The client may have gone.
+                let _ = back.write_all(&record);
+            }
+            let _ = back.shutdown(std::net::Shutdown::Both);
+            types
+        });
+        while let Some(mut record) = read_record(&mut asking) {
+            if record[0] == 23 && !is_corrupt.swap(true, Ordering::SeqCst) {
+                *record.last_mut().unwrap() ^= 1;
+            }
+            if answering.write_all(&record).is_err() {
+                break;
+            }
+        }
+        heard.join().unwrap()
+    })
+}
+
+/// A record with its header; `None` at the end.
+fn read_record(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut record = vec![0; 5];
+    stream.read_exact(&mut record).ok()?;
+    let length = usize::from(u16::from_be_bytes([record[3], record[4]]));
+    record.resize(5 + length, 0);
+    stream.read_exact(&mut record[5..]).ok()?;
+    Some(record)
 }
 
 /// Those that came before the handshake, in pieces, and in its middle: `make fuzz-tls` goes on from there.

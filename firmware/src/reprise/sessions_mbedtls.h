@@ -7,6 +7,8 @@
  *     reprise_mbedtls_sessions sessions;                             one for each connection
  *     reprise_mbedtls_setup(&sessions, &ssl, &conf, &config, NULL);  instead of mbedtls_ssl_setup(&ssl, &conf)
  *
+ * A session is resumed under its own cipher suite: where another would be chosen, the handshake is full, by ID and by ticket.
+ *
  * Mbed TLS does not tell its callbacks whose handshake it is. Therefore each connection has a copy of `conf`, with callbacks
  * that know their connection, and handshakes share nothing but cache and keys.
  */
@@ -27,6 +29,7 @@ typedef struct {
     mbedtls_ssl_context *ssl;
     const reprise_tls_config *config;
     uint8_t policy[16], name[16]; /* hashes: of the certificates; of those and the client's SNI, once it was read */
+    int suites[2];                /* of a session that a ticket holds, and 0: no other is chosen then */
     bool resumed;
 } reprise_mbedtls_sessions;
 
