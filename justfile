@@ -130,7 +130,7 @@ image profile="dist": (static profile)
     container=$(buildah from reprise) && trap "buildah rm $container" EXIT && buildah run --isolation chroot "$container" -- /reprise measure --count 5
 
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
-# session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
+# session library beside its peers, its instructions and tlsfuzzer's scripts (a checkout in REPRISE_TLSFUZZER) beside rustls alone, its soak; every image of the microcontrollers, built twice;
 # a real nginx that loses its sessions under load, beside the plan; one more of each kind that a list registers; every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
     cargo run --release --locked -p xtask -- judge --worlds 10013
@@ -138,8 +138,10 @@ full: && (soak "20")
     REPRISE_SEEDS=20 cargo test --release --locked -p reprise-results --test balancing -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
+    cargo bench --locked -p reprise-session-benches --features tokio --bench first_answer -- --check
     REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise
     REPRISE_STARTS=1000 cargo test --locked -p reprise-session-tests --features openssl --test openssl
+    cargo test --locked -p reprise-examples --features tokio --test tlsfuzzer -- --ignored --nocapture
     cargo test --locked -p xtask --test one_file_and_one_line -- --ignored
     cargo xtask package
     cargo xtask firmware --twice

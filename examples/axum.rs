@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Router, routing::get};
-use hyper::server::conn::http1;
-use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use reprise_session::key_file::{KeyFileFormat, KeyFiles, watch};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,16 +32,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = ResumingServer::new(config, &client_auth, &resumption)?;
 
     let router = Router::new().route("/", get(async || "hello\n"));
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let listener = server.listen(TcpListener::bind("127.0.0.1:0").await?);
     println!("{}", listener.local_addr()?);
-    loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
-        let (server, router) = (server.clone(), router.clone());
-        tokio::spawn(async move {
-            let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
-            let Ok(Ok(tls)) = accepting.await else { return };
-            // What goes wrong from here on is between axum and the client.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(tls), TowerToHyperService::new(router)).await;
-        });
-    }
+    // Once told to end, it answers what clients have asked.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let told = async move { drop(terminate.recv().await) };
+    Ok(axum::serve(listener, router).with_graceful_shutdown(told).await?)
 }

@@ -10,13 +10,14 @@ use std::time::Duration;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use reprise_session::key_file::{KeyFileFormat, KeyFiles, watch};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -34,18 +35,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config = client_auth.apply(builder).with_single_cert(chain, key)?;
     let server = ResumingServer::new(config, &client_auth, &resumption)?;
 
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut listener = server.listen(TcpListener::bind("127.0.0.1:0").await?);
     println!("{}", listener.local_addr()?);
+    let (connections, mut terminate) = (GracefulShutdown::new(), signal(SignalKind::terminate())?);
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
-        let server = server.clone();
-        tokio::spawn(async move {
-            let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
-            let Ok(Ok(tls)) = accepting.await else { return };
-            // What goes wrong from here on is between hyper and the client.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(tls), service_fn(hello)).await;
-        });
+        let (tls, _) = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = terminate.recv() => break,
+        };
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(tls), service_fn(hello));
+        // What goes wrong from here on is between hyper and the client.
+        tokio::spawn(connections.watch(connection));
     }
+    // Once told to end, it answers what clients have asked.
+    connections.shutdown().await;
+    Ok(())
 }
 
 async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {

@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn serve(server: &ResumingServer, stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_nodelay(true)?;
     let mut tls = server.accept(stream)?;
     let _request = tls.read(&mut [0; 4096])?;
     tls.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n")?;

@@ -1,4 +1,4 @@
-//! A server on tokio-rustls. `example-tokio CERTIFICATE KEY TICKET-KEY`, all of them files.
+//! A server on tokio. `example-tokio CERTIFICATE KEY TICKET-KEY`, all of them files.
 
 #![allow(clippy::print_stdout)]
 
@@ -41,6 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve(server: &ResumingServer, stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
     let mut tls = server.accept_tokio(stream).await?;
     let _request = tls.read(&mut [0; 4096]).await?;
     tls.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n").await?;

@@ -27,6 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let server = server.clone();
             async move {
                 let peer = stream.peer_addr().ok();
+                stream.set_nodelay(true).map_err(DispatchError::Io)?;
                 let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
                 let tls = accepting.await.map_err(io::Error::from).flatten().map_err(DispatchError::Io)?;
                 Ok::<_, DispatchError>((tls, Protocol::Http1, peer))

@@ -6,31 +6,34 @@ mod server;
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = server::server(&[])?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut listener = server.listen(TcpListener::bind("127.0.0.1:0").await?);
     println!("{}", listener.local_addr()?);
+    let (connections, mut terminate) = (GracefulShutdown::new(), signal(SignalKind::terminate())?);
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
-        let server = server.clone();
-        tokio::spawn(async move {
-            let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
-            let Ok(Ok(tls)) = accepting.await else { return };
-            // What goes wrong from here on is between hyper and the client.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(tls), service_fn(hello)).await;
-        });
+        let (tls, _) = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = terminate.recv() => break,
+        };
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(tls), service_fn(hello));
+        // What goes wrong from here on is between hyper and the client.
+        tokio::spawn(connections.watch(connection));
     }
+    // Once told to end, it answers what clients have asked.
+    connections.shutdown().await;
+    Ok(())
 }
 
 async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {

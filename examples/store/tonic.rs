@@ -5,7 +5,6 @@
 mod server;
 
 use std::error::Error;
-use std::time::Duration;
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -18,14 +17,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = server::server(&["h2"])?;
     let (_reporter, health) = tonic_health::server::health_reporter();
     let router = Routes::new(health).prepare().into_axum_router();
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut listener = server.listen(TcpListener::bind("127.0.0.1:0").await?);
     println!("{}", listener.local_addr()?);
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
-        let (server, router) = (server.clone(), router.clone());
+        let ((tls, _), router) = (listener.accept().await, router.clone());
         tokio::spawn(async move {
-            let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
-            let Ok(Ok(tls)) = accepting.await else { return };
             let builder = auto::Builder::new(TokioExecutor::new());
             // What goes wrong from here on is between tonic and the client.
             let _ = builder.serve_connection(TokioIo::new(tls), TowerToHyperService::new(router)).await;

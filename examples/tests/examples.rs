@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader};
+#[cfg(feature = "tokio")]
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,6 +14,8 @@ use std::time::Duration;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
 use reprise_session::key_file::{KeyFileFormat, write};
+#[cfg(feature = "tokio")]
+use reprise_session::key_file::{new_keys, write_ring};
 use reprise_session::{KeyRing, Rotation, SystemRandom};
 use reprise_session_tests::client::{FULL, config, visit};
 #[cfg(feature = "valkey")]
@@ -32,6 +36,66 @@ fn tokio_hyper_and_axum_resume_at_the_other_process() {
     {
         world.resumes_at_the_other_process(program, "hello\n");
     }
+}
+
+/// An idle client and one that was served: both are told that the server ends.
+#[cfg(feature = "tokio")]
+#[test]
+fn hyper_and_axum_end_when_they_are_told() {
+    let world = World::of_file();
+    for program in [env!("CARGO_BIN_EXE_example-hyper"), env!("CARGO_BIN_EXE_example-axum")] {
+        let (mut running, address) = world.start(program);
+        let mut kept = world.connect(address);
+        kept.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut answer = [0; 1000];
+        let mut answered = String::new();
+        while !answered.ends_with("hello\n") {
+            let count = kept.read(&mut answer).unwrap();
+            assert!(count > 0, "{program}: {answered}");
+            answered += std::str::from_utf8(&answer[..count]).unwrap();
+        }
+        assert!(Command::new("kill").arg(running.0.id().to_string()).status().unwrap().success());
+        // With a close_notify: without it this is an error.
+        assert_eq!(kept.read(&mut answer).unwrap(), 0, "{program}");
+        assert!(running.0.wait().unwrap().success(), "{program}");
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn with_client_certificates_sessions_resume_and_are_counted() {
+    reprise_servers::require!("openssl");
+    let world = World::of_file();
+    let ring = new_keys(Duration::from_secs(86_400), 64, UnixTime::now(), &SystemRandom).unwrap();
+    let path = |name: &str| world.folder.path().join(name).display().to_string();
+    write_ring(path("own.keys").as_ref(), KeyFileFormat::Reprise, &ring, UnixTime::now()).unwrap();
+    std::fs::write(path("ca.pem"), world.authority.pem()).unwrap();
+    let client = world.authority.client("a client").unwrap().write_pem(world.folder.path(), "client").unwrap();
+    let [certificate, key] = [client.certificate, client.key].map(|path| path.display().to_string());
+    let arguments = [&world.arguments[..2], &[path("own.keys"), path("ca.pem")]].concat();
+    let start = || World::start_with(env!("CARGO_BIN_EXE_example-mutual"), &arguments);
+    let [(_one, one), (_other, other)] = [start(), start()];
+    let session = path("session");
+    let visit = |node: SocketAddr, more: &[&str], request: &str| {
+        let mut client = Command::new("openssl");
+        client.args(["s_client", "-tls1_2", "-alpn", "http/1.1", "-ign_eof", "-connect", &node.to_string()]).args(more);
+        let mut child = client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let request = format!("GET {request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        // One that is refused may have ended.
+        let _ = child.stdin.take().unwrap().write_all(request.as_bytes());
+        String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+    };
+    let with = ["-cert", &certificate, "-key", &key];
+    assert!(!visit(one, &[], "/").contains("hello"), "it asks for a certificate");
+    let first = visit(one, &[&with[..], &["-sess_out", &session]].concat(), "/");
+    assert!(first.contains("New, TLSv1.2") && first.contains("hello"), "{first}");
+    let second = visit(other, &[&with[..], &["-sess_in", &session]].concat(), "/metrics");
+    assert!(second.contains("Reused, TLSv1.2"), "{second}");
+    for line in ["handshakes_total{kind=\"ticket\"} 1", "keys_stale 0", "ring_keys 3", "issued_total{kind=\"ticket\"} 1"] {
+        assert!(second.contains(&format!("reprise_session_{line}\n")), "{line} is not in\n{second}");
+    }
+    let page = visit(one, &with, "/metrics");
+    assert!(page.contains("reprise_session_handshakes_failed_total{reason=\"refused\"} 1\n"), "{page}");
 }
 
 #[cfg(feature = "valkey")]
@@ -141,8 +205,24 @@ impl World {
         }
     }
 
+    /// A client of rustls, which says whether the server's end is one of TLS.
+    #[cfg(feature = "tokio")]
+    fn connect(&self, address: SocketAddr) -> rustls::StreamOwned<rustls::ClientConnection, std::net::TcpStream> {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(self.authority.certificate().clone()).unwrap();
+        let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let config = builder.with_root_certificates(roots).with_no_client_auth();
+        let client = rustls::ClientConnection::new(config.into(), "localhost".try_into().unwrap()).unwrap();
+        rustls::StreamOwned::new(client, std::net::TcpStream::connect(address).unwrap())
+    }
+
     fn start(&self, program: &str) -> (Running, SocketAddr) {
-        let mut child = Command::new(program).args(&self.arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::start_with(program, &self.arguments)
+    }
+
+    fn start_with(program: &str, arguments: &[String]) -> (Running, SocketAddr) {
+        let mut child = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let running = Running(child);
@@ -246,6 +326,7 @@ fn every_example_has_fewer_than_60_lines() {
         "tokio",
         "hyper",
         "axum",
+        "mutual",
         "store/std",
         "store/tokio",
         "store/hyper",
@@ -261,13 +342,8 @@ fn every_example_has_fewer_than_60_lines() {
 #[test]
 fn the_guide_shows_what_the_examples_say() {
     let guide = std::fs::read_to_string(root().join("docs/guide/18-session-library.md")).unwrap();
-    for (before, name) in [
-        ("without/plain.rs", "plain"),
-        ("without/tokio.rs", "tokio"),
-        ("without/hyper.rs", "hyper"),
-        ("without/axum.rs", "axum"),
-        ("examples/axum.rs", "store/axum"),
-    ] {
+    for (before, name) in [("without/plain.rs", "plain"), ("without/tokio.rs", "tokio"), ("examples/axum.rs", "store/axum")]
+    {
         let heading = format!("```diff\n--- {before}\n+++ examples/{name}.rs\n");
         let (_, block) = guide.split_once(&heading).unwrap_or_else(|| panic!("no diff of {name}"));
         let (block, _) = block.split_once("```").unwrap();
@@ -279,6 +355,50 @@ fn the_guide_shows_what_the_examples_say() {
                 _ => panic!("{name}: {line:?}"),
             }
         }
+    }
+}
+
+/// A reader has nothing but the page: its program is whole, and what is added to it compiles.
+#[test]
+fn the_guide_has_a_whole_program_and_parts_of_others() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/18-session-library.md")).unwrap();
+    let mut whole = 0;
+    for block in guide.split("```rust\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        let Some((name, block)) = block.strip_prefix("// examples/").and_then(|rest| rest.split_once(".rs\n")) else {
+            continue;
+        };
+        let source = source(name);
+        if block.contains("fn main") {
+            assert!(source.ends_with(block), "{name} is not\n{block}");
+            whole += 1;
+        } else {
+            for line in block.lines() {
+                assert!(source.contains(line.trim()), "{name}: {line}");
+            }
+        }
+    }
+    assert_eq!(whole, 1);
+}
+
+/// Nagle's algorithm would hold back the answer to a client's first request for 40 ms.
+#[test]
+fn every_example_sends_without_delay() {
+    for name in [
+        "plain",
+        "tokio",
+        "hyper",
+        "axum",
+        "mutual",
+        "store/std",
+        "store/tokio",
+        "store/hyper",
+        "store/axum",
+        "store/actix",
+        "store/tonic",
+    ] {
+        let source = source(name);
+        assert!(source.contains("server.listen(") || source.contains("set_nodelay(true)"), "{name}");
     }
 }
 

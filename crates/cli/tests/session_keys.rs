@@ -142,6 +142,118 @@ fn a_running_haproxy_and_the_file_of_envoy_follow() {
     fails(&["show", &socket], 2, "HAProxy's socket takes copies of keys");
 }
 
+#[test]
+fn after_a_leak_all_keys_are_new_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let place = |format: &str, name: &str| format!("{format}:{}", path(name).display());
+    let own = place("own", "own");
+    let (nginx, apache) = (place("nginx", "nginx"), place("apache", "apache"));
+    let copies = ["--also", &nginx, "--also", &apache];
+    done(&[&["new", &own, "--period", "12h", "--key-bytes", "48"], &copies[..]].concat(), None, b"");
+    let leaked = names(&read(KeyFileFormat::Reprise, &path("own")));
+    let now = UnixTime::now().as_secs() + HOUR;
+    done(&[&["rotate", &own, "--now"], &copies[..]].concat(), Some(now), b"");
+    let ring = read(KeyFileFormat::Reprise, &path("own"));
+    assert!(names(&ring).iter().all(|name| !leaked.contains(name)));
+    let encrypts = ring.encryption_key(at(now)).unwrap();
+    assert_eq!((encrypts.times().not_before, encrypts.material().len()), (at(now), 32), "at once, for Apache too");
+    assert_eq!(names(&read(KeyFileFormat::Nginx, &path("nginx"))), names(&ring));
+    assert_eq!(fs::read(path("apache")).unwrap()[..16], encrypts.name().0);
+    // Its period is what it was: the next rotation is half a day later.
+    let kept = names(&ring);
+    done(&["rotate", &own], Some(now + 11 * HOUR), b"");
+    assert_eq!(names(&read(KeyFileFormat::Reprise, &path("own"))), kept);
+    done(&["rotate", &own], Some(now + 12 * HOUR), b"");
+    assert_ne!(names(&read(KeyFileFormat::Reprise, &path("own"))), kept);
+    // In a Secret too.
+    let manifest = done(&["new", "secret-nginx:-"], None, b"");
+    let replaced: Value =
+        serde_json::from_slice(&done(&["rotate", "secret-nginx:-", "--now"], Some(now), &manifest)).unwrap();
+    let before: Value = serde_json::from_slice(&manifest).unwrap();
+    for file in ["1-current.key", "2-next.key", "3-previous.key"] {
+        assert!(replaced["data"][file].is_string() && replaced["data"][file] != before["data"][file], "{file}");
+    }
+    // Of keys that another program made nobody knows the period.
+    fs::write(path("haproxy"), (1u8..4).map(|seed| line(seed) + "\n").collect::<String>()).unwrap();
+    fs::set_permissions(path("haproxy"), fs::Permissions::from_mode(0o600)).unwrap();
+    fails(&["rotate", &place("haproxy", "haproxy"), "--now"], 2, "--period");
+}
+
+#[test]
+fn a_running_haproxy_refuses_leaked_keys_at_once() {
+    require!("haproxy", "openssl");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (file, socket) = (path("keys").display().to_string(), path("admin").display().to_string());
+    let (place, also) = (format!("haproxy:{file}"), format!("haproxy-socket:{socket}"));
+    done(&["new", &place], None, b"");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let config = HaProxyConfig {
+        bind: format!("tls-ticket-keys {file}"),
+        global: format!("stats socket {socket} mode 600 level admin"),
+        ..HaProxyConfig::new(identity)
+    };
+    let server = HaProxy::start(config).unwrap();
+    let session = path("session").display().to_string();
+    let s_client = |flag: &str| {
+        let address = server.address().to_string();
+        let mut client = Command::new("openssl");
+        client.args(["s_client", "-tls1_2", "-connect", &address, flag, &session]).stdin(Stdio::null());
+        String::from_utf8_lossy(&client.output().unwrap().stdout).into_owned()
+    };
+    assert!(s_client("-sess_out").contains("New, TLSv1.2"));
+    assert!(s_client("-sess_in").contains("Reused, TLSv1.2"));
+    done(&["rotate", &place, "--now", "--also", &also], None, b"");
+    assert!(s_client("-sess_in").contains("New, TLSv1.2"));
+}
+
+#[test]
+fn new_writes_all_of_its_places_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let place = |format: &str, name: &str| format!("{format}:{}", path(name).display());
+    let own = place("own", "own");
+    let nothing = || {
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        // What locks a place stays.
+        let left: Vec<String> = names.filter(|name| !name.ends_with(".lock")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    };
+    // Keys of 80 bytes have no room in Apache's file, a folder is missing, no HAProxy is there.
+    for (also, words) in [
+        (place("apache", "apache"), "more than 48 bytes"),
+        (place("haproxy", "missing/keys"), "missing"),
+        (place("haproxy-socket", "admin"), "cannot ask HAProxy"),
+        ("secret-nginx:-".to_owned(), "a copy of keys goes to a file"),
+    ] {
+        fails(&["new", &own, "--also", &place("nginx", "nginx"), "--also", &also], 2, words);
+        nothing();
+        let refused = call(&["new", "secret-nginx:-", "--also", &also], None, b"");
+        assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{also}: {refused:?}");
+    }
+    // Nor are keys replaced that stand at another place.
+    done(&["new", &own], None, b"");
+    let before = fs::read(path("own")).unwrap();
+    fails(&["new", &place("haproxy", "other"), "--also", &own], 2, "--force");
+    assert!(!path("other").exists());
+    assert_eq!(fs::read(path("own")).unwrap(), before);
+}
+
+#[test]
+fn a_place_that_fails_keeps_no_other_from_its_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let place = |format: &str, name: &str| format!("{format}:{}", path(name).display());
+    let (own, haproxy) = (place("own", "own"), place("haproxy", "haproxy"));
+    done(&["new", &own, "--also", &haproxy], None, b"");
+    let leaked = names(&read(KeyFileFormat::Reprise, &path("own")));
+    fails(&["rotate", &own, "--now", "--also", &place("haproxy", "missing/keys"), "--also", &haproxy], 2, "missing");
+    let ring = names(&read(KeyFileFormat::Haproxy, &path("haproxy")));
+    assert_eq!(ring, names(&read(KeyFileFormat::Reprise, &path("own"))));
+    assert!(ring.iter().all(|name| !leaked.contains(name)));
+}
+
 fn ask(socket: &Path, command: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
     writeln!(stream, "{command}").unwrap();

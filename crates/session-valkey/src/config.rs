@@ -98,7 +98,8 @@ pub struct ValkeyConfig {
     /// What this node takes for the time; the system's clock by default. It should be the one of its
     /// [`Resumption`](reprise_session::rustls::Resumption).
     pub clock: Arc<dyn TimeProvider>,
-    /// Who is told how long the store takes, and of the ring.
+    /// Who is told how long the store takes, and of the ring, beside those of each
+    /// [`Resumption`](reprise_session::rustls::Resumption) that the ring is given to: a server gives its metrics there alone.
     pub metrics: Arc<dyn Metrics>,
 }
 
@@ -192,8 +193,9 @@ impl ValkeyConfig {
     }
 }
 
-/// Why the store cannot be used at all. That it cannot be reached is no such reason.
-#[derive(Debug, thiserror::Error)]
+/// Why the store cannot be used at all. That it cannot be reached is no such reason. `Debug` says the same as `Display`: it is what a
+/// `main` that returns the error prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ValkeyError {
     /// An address is no URL of a store, or the certificate authority cannot be read. What is wrong with it, without the address.
@@ -216,6 +218,12 @@ pub enum ValkeyError {
     /// The thread or its runtime could not be started.
     #[error("cannot start a thread for the store: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl fmt::Debug for ValkeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 #[cfg(test)]

@@ -55,8 +55,8 @@ impl Shared {
             queue,
             user: User { name: user, prefix: config.prefix.clone() },
             budget: config.budget,
-            metrics: Arc::clone(&config.metrics),
-            journal: Journal::new(Arc::clone(&config.metrics)),
+            metrics: ring.reported(),
+            journal: Journal::new(ring.reported()),
             ring,
         }
     }

@@ -39,7 +39,7 @@ impl StoreStatus {
             && self.refusals.is_empty()
             && !self.has_other_keys
             && self.ring.version > 0
-            && self.ring.since.is_some()
+            && self.ring.encrypts
     }
 }
 
@@ -137,7 +137,10 @@ impl Journal {
     pub(crate) fn failed(&self, error: String) {
         let mut last = lock(&self.last_error);
         if last.as_ref().is_none_or(|(_, before)| *before != error) {
-            tracing::warn!(error, "the session store fails: clients make full handshakes");
+            tracing::warn!(
+                error,
+                "the session store fails: no session in it is resumed until it answers; tickets go on under the keys that are known"
+            );
         }
         *last = Some((SystemTime::now(), error));
     }

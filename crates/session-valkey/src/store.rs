@@ -54,6 +54,7 @@ impl Valkey {
             Connector::new(&config.topology, config.ca.as_ref()).map_err(|error| ValkeyError::Address(error.to_string()))?;
         let now = config.clock.current_time().unwrap_or_else(UnixTime::now);
         let ring = RingHandle::new(provisional(&config.rotation, now, &SystemRandom)?);
+        ring.report_to(Arc::clone(&config.metrics));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let user = user(&config.topology);
         let (queue, writes) = Queue::new(config.queue, config.queue_bytes);

@@ -36,6 +36,14 @@ pub struct KeyTimes {
 }
 
 impl KeyTimes {
+    /// Some 30,000 years from now: a key of a file that says no period is used for as long as it stands there.
+    pub(crate) const NO_END: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1 << 40));
+
+    /// Whether anybody said when the key begins and ends.
+    pub(crate) fn is_known(&self) -> bool {
+        self.decrypt_until != Self::NO_END
+    }
+
     /// How long it can decrypt what it encrypts first. A ticket lives at most half as long (RFC 9325 §3.4).
     pub fn span(&self) -> Duration {
         Duration::from_secs(self.decrypt_until.as_secs().saturating_sub(self.not_before.as_secs()))

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use rustls_pki_types::UnixTime;
 
 use crate::key::KeyError;
+use crate::metrics::{Metrics, Relay};
 use crate::random::{Random, SystemRandom};
 use crate::ring::KeyRing;
 use crate::rotation::Rotation;
@@ -30,6 +31,7 @@ struct Shared {
     own: Option<Own>,
     /// What renews the ring, and ends with the last handle.
     renewing: OnceLock<Arc<dyn Debug + Send + Sync>>,
+    relay: Arc<Relay>,
 }
 
 /// A ring that is rotated here, and nowhere else.
@@ -46,7 +48,12 @@ struct Own {
 impl RingHandle {
     /// A ring that someone else replaces: a file that is watched, a shared store.
     pub fn new(ring: KeyRing) -> Self {
-        Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: None, renewing: OnceLock::new() }))
+        Self::of(ring, None)
+    }
+
+    fn of(ring: KeyRing, own: Option<Own>) -> Self {
+        let current = RwLock::new(Arc::new(ring));
+        Self(Arc::new(Shared { current, own, renewing: OnceLock::new(), relay: Arc::default() }))
     }
 
     /// A ring of this process alone, in memory, with random keys that rotate on their own as it is used.
@@ -57,7 +64,7 @@ impl RingHandle {
         let ring = KeyRing::generate(&rotation, now, &SystemRandom)?;
         let due = AtomicU64::new(ring.due(&rotation, now).as_secs());
         let own = Own { rotation, checked: AtomicU64::new(now.as_secs()), due, rotating: Mutex::new(()) };
-        Ok(Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: Some(own), renewing: OnceLock::new() })))
+        Ok(Self::of(ring, Some(own)))
     }
 
     /// Keeps what renews the ring alive for as long as a handle is: nobody can drop it by mistake. It must hold no handle itself,
@@ -65,6 +72,23 @@ impl RingHandle {
     pub fn keep(&self, renewing: Arc<dyn Debug + Send + Sync>) {
         // A second one is its owner's business.
         let _ = self.0.renewing.set(renewing);
+    }
+
+    /// Tells `metrics` what becomes of the ring and of what renews it, key files or a shared store, and how that is now. Whoever
+    /// gives them to [`Resumption`](crate::rustls::Resumption) need not.
+    pub fn report_to(&self, metrics: Arc<dyn Metrics>) {
+        self.0.relay.keep(metrics);
+    }
+
+    /// The same, for as long as somebody else holds them.
+    #[cfg(feature = "rustls")]
+    pub(crate) fn report_to_holder_of(&self, metrics: &Arc<dyn Metrics>) {
+        self.0.relay.add(metrics);
+    }
+
+    /// All who are told: for what renews the ring to tell them. It holds no ring.
+    pub fn reported(&self) -> Arc<dyn Metrics> {
+        Arc::clone(&self.0.relay) as _
     }
 
     /// A handle that does not keep the ring.

@@ -38,8 +38,9 @@ impl fmt::Display for KeyFileFormat {
     }
 }
 
-/// Why a key file cannot be used or written, or a key-encryption key in an environment variable.
-#[derive(Debug, thiserror::Error)]
+/// Why a key file cannot be used or written, or a key-encryption key in an environment variable. `Debug` says the same as `Display`: it
+/// is what a `main` that returns the error prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
     /// It cannot be opened, read or written.
@@ -134,6 +135,12 @@ pub enum KeyFileError {
         /// What it cannot hold.
         what: &'static str,
     },
+}
+
+impl fmt::Debug for KeyFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A name and its secret part, as they stand in a file.

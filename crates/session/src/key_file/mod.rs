@@ -13,6 +13,6 @@ mod write;
 
 pub use format::{KeyFileError, KeyFileFormat};
 pub use read::{FileTimes, KeyFiles};
-pub use schedule::{KeyPeriod, new_keys, rotated_keys};
+pub use schedule::{KeyPeriod, new_keys, replaced_keys, rotated_keys};
 pub use watch::{Watcher, watch, watch_with};
-pub use write::{NamedFile, files, lock, write, write_ring};
+pub use write::{NamedFile, StagedKeys, files, lock, stage_ring, write, write_ring};

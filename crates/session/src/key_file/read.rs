@@ -78,6 +78,11 @@ impl KeyFiles {
         Self { times, ..self }
     }
 
+    /// The first one, by which an error or a line of the log names them all.
+    pub(super) fn path(&self) -> PathBuf {
+        self.paths.first().cloned().unwrap_or_default()
+    }
+
     /// Reads them all, whether their keys are over or not.
     ///
     /// # Errors
@@ -126,7 +131,7 @@ impl KeyFiles {
     /// [`KeyFileError::Over`], [`KeyFileError::EncryptsNoMore`], [`KeyFileError::Overdue`], [`KeyFileError::Unchanged`]: none of
     /// them is a reason not to serve.
     pub fn check(&self, ring: &KeyRing, now: UnixTime, since: Duration) -> Result<(), KeyFileError> {
-        let path = || self.paths.first().cloned().unwrap_or_default();
+        let path = || self.path();
         let newest = ring.keys().filter_map(|key| KeyPeriod::of(key.name())).max_by_key(|period| period.not_before);
         let Some(newest) = newest else {
             return if since > self.times.period { Err(KeyFileError::Unchanged { path: path(), since }) } else { Ok(()) };
@@ -148,7 +153,7 @@ impl KeyFiles {
     /// A ring of what was parsed. A key whose name says no period encrypts while it stands in its server's place for that, and
     /// decrypts while it stands anywhere: as long as in that server.
     fn ring(&self, parsed: Vec<Parsed>) -> Result<KeyRing, KeyFileError> {
-        let bad = |source| KeyFileError::Key { path: self.paths.first().cloned().unwrap_or_default(), source };
+        let bad = |source| KeyFileError::Key { path: self.path(), source };
         let current = match self.format {
             KeyFileFormat::Haproxy => parsed.len().saturating_sub(2),
             KeyFileFormat::Nginx | KeyFileFormat::Apache | KeyFileFormat::Envoy | KeyFileFormat::Reprise => 0,
@@ -158,8 +163,9 @@ impl KeyFiles {
                 Some(period) => period.times(self.times.lifetime),
                 None => {
                     let [first, second] = [0, 1].map(|second| UnixTime::since_unix_epoch(Duration::from_secs(second)));
-                    let (not_before, encrypt_until) = if index == current { (second, FAR) } else { (first, second) };
-                    KeyTimes { not_before, encrypt_until, decrypt_until: FAR }
+                    let (not_before, encrypt_until) =
+                        if index == current { (second, KeyTimes::NO_END) } else { (first, second) };
+                    KeyTimes { not_before, encrypt_until, decrypt_until: KeyTimes::NO_END }
                 }
             };
             TicketKey::new(name, &material, times)
@@ -168,9 +174,6 @@ impl KeyFiles {
         KeyRing::new(keys).map_err(bad)
     }
 }
-
-/// Some 30,000 years from now.
-const FAR: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1 << 40));
 
 /// The content of a file that others cannot read or change.
 pub(super) fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {

@@ -107,7 +107,7 @@ pub fn rotated_keys(
     now: UnixTime,
     random: &dyn Random,
 ) -> Result<Option<KeyRing>, KeyError> {
-    let material = ring.keys().map(|key| key.material().len()).min().unwrap_or(TicketKey::MATERIAL_LEN);
+    let material = material(ring);
     let mut keys = in_order(ring);
     let mut is_changed = false;
     loop {
@@ -123,6 +123,19 @@ pub fn rotated_keys(
     let surplus = keys.len().saturating_sub(KEPT);
     keys.drain(..surplus);
     if is_changed { KeyRing::with_version(ring.version().saturating_add(1), keys).map(Some) } else { Ok(None) }
+}
+
+/// The keys that take the place of `ring` after a leak, all of them new: one encrypts from `now` on, and whatever the others sealed is refused.
+///
+/// # Errors
+/// Those of [`KeyPeriod::generate`].
+pub fn replaced_keys(ring: &KeyRing, period: Duration, now: UnixTime, random: &dyn Random) -> Result<KeyRing, KeyError> {
+    Ok(new_keys(period, material(ring), now, random)?.at_version(ring.version().saturating_add(1)))
+}
+
+/// Bytes of a new key without its name: of the shortest one, for Apache has room for 48 with it.
+fn material(ring: &KeyRing) -> usize {
+    ring.keys().map(|key| key.material().len()).min().unwrap_or(TicketKey::MATERIAL_LEN)
 }
 
 /// The keys as a file has them at `now`: those that are over, the one that encrypts, those that will.
@@ -198,6 +211,17 @@ mod tests {
         }
         current.dedup();
         assert_eq!(current.len(), 364);
+    }
+
+    #[test]
+    fn after_a_leak_no_old_key_is_left() {
+        let ring = new_keys(PERIOD, 32, at(DAY), &SystemRandom).unwrap();
+        let now = at(DAY + 1000);
+        let replaced = replaced_keys(&ring, PERIOD, now, &SystemRandom).unwrap();
+        assert!(names(&replaced).iter().all(|name| !names(&ring).contains(name)));
+        let encrypts = replaced.encryption_key(now).unwrap();
+        assert_eq!((encrypts.times().not_before, encrypts.material().len()), (now, 32));
+        assert_eq!((replaced.keys().count(), replaced.version()), (3, ring.version() + 1));
     }
 
     #[test]

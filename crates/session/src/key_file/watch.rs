@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,22 +8,49 @@ use super::read::KeyFiles;
 use rustls_pki_types::UnixTime;
 
 use crate::key::{KeyName, KeyTimes};
-use crate::metrics::{Metrics, NoMetrics};
+use crate::metrics::{Metrics, RingState};
 use crate::ring::KeyRing;
 use crate::ring_handle::RingHandle;
 
 /// Reads key files, and again every `interval`: a change takes effect at the next connection. Files that cannot be read
 /// leave the last good ring in force. The watch lasts as long as a clone of the ring or of the watcher.
 ///
-/// Keys that nobody renews are no error: [`Watcher::fault`] tells of them long before they end.
+/// Keys that nobody renews are no error: [`Watcher::fault`], a warning of `tracing` and the metric `keys_stale` of whoever has the
+/// ring's [`Resumption`](crate::rustls::Resumption) tell of them long before they end.
 ///
 /// # Errors
 /// [`KeyFileError`] if the files cannot be read now: a server without keys does not start.
 pub fn watch(files: KeyFiles, interval: Duration) -> Result<(RingHandle, Watcher), KeyFileError> {
-    watch_with(files, interval, Arc::new(NoMetrics))
+    let now = UnixTime::now();
+    let ring = files.read_consistently()?;
+    let checked = files.check(&ring, now, Duration::ZERO);
+    let mut seen = Seen::of(&ring, now);
+    let handle = RingHandle::new(ring);
+    let mut journal = Journal { told: handle.reported(), fault: Arc::default(), path: files.path() };
+    journal.ring(&handle.load(now), now, true);
+    journal.checked(checked);
+    let (stop, stopped) = mpsc::channel();
+    let watcher = Watcher(Arc::new(Watching { fault: Arc::clone(&journal.fault), _stop: stop }));
+    // The thread must not keep alive what keeps it alive.
+    let watched = handle.downgrade();
+    let watching = move || {
+        while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            let Some(handle) = watched.upgrade() else { break };
+            let now = UnixTime::now();
+            let version = handle.load(now).version();
+            let checked = reload(&files, &handle, &mut seen, now);
+            let ring = handle.load(now);
+            journal.ring(&ring, now, ring.version() != version);
+            journal.checked(checked);
+        }
+    };
+    let spawned = std::thread::Builder::new().name("ticket-keys".to_owned()).spawn(watching);
+    spawned.map_err(|source| KeyFileError::Io { path: "a thread".into(), source })?;
+    handle.keep(Arc::clone(&watcher.0) as _);
+    Ok((handle, watcher))
 }
 
-/// The same, and tells `metrics` whether the keys are stale, each time.
+/// [`watch`] for servers without a [`Resumption`](crate::rustls::Resumption): tells `metrics` of the keys.
 ///
 /// # Errors
 /// As [`watch`].
@@ -31,29 +59,44 @@ pub fn watch_with(
     interval: Duration,
     metrics: Arc<dyn Metrics>,
 ) -> Result<(RingHandle, Watcher), KeyFileError> {
-    let now = UnixTime::now();
-    let ring = files.read_consistently()?;
-    let checked = files.check(&ring, now, Duration::ZERO);
-    metrics.keys_stale(checked.is_err());
-    let fault = Arc::new(Mutex::new(checked.err()));
-    let mut seen = Seen::of(&ring, now);
-    let handle = RingHandle::new(ring);
-    let (stop, stopped) = mpsc::channel();
-    // The thread must not keep alive what keeps it alive.
-    let (watched, faults) = (handle.downgrade(), Arc::clone(&fault));
-    let watching = move || {
-        while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-            let Some(handle) = watched.upgrade() else { break };
-            let result = reload(&files, &handle, &mut seen, UnixTime::now());
-            metrics.keys_stale(result.is_err());
-            *faults.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
+    let (ring, watcher) = watch(files, interval)?;
+    ring.report_to(metrics);
+    Ok((ring, watcher))
+}
+
+/// Tells the metrics and the log what the watch finds, and the log only what is new.
+struct Journal {
+    told: Arc<dyn Metrics>,
+    fault: Arc<Mutex<Option<KeyFileError>>>,
+    path: PathBuf,
+}
+
+impl Journal {
+    fn ring(&self, ring: &KeyRing, now: UnixTime, is_new: bool) {
+        let state = RingState::of(ring, now);
+        self.told.ring(state);
+        if is_new {
+            let path = self.path.display();
+            tracing::info!(target: "reprise_session", %path, keys = state.keys, version = state.version, "ticket keys were read");
         }
-    };
-    let spawned = std::thread::Builder::new().name("ticket-keys".to_owned()).spawn(watching);
-    spawned.map_err(|source| KeyFileError::Io { path: "a thread".into(), source })?;
-    let watcher = Watcher(Arc::new(Watching { fault, _stop: stop }));
-    handle.keep(Arc::clone(&watcher.0) as _);
-    Ok((handle, watcher))
+    }
+
+    fn checked(&mut self, checked: Result<(), KeyFileError>) {
+        self.told.keys_stale(checked.is_err());
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = |fault: &Option<KeyFileError>| fault.as_ref().map(std::mem::discriminant);
+        let now = checked.err();
+        if kind(&now) != kind(&fault) {
+            match &now {
+                // The path is in its text.
+                Some(error) => tracing::warn!(target: "reprise_session", %error, "ticket keys are stale"),
+                None => {
+                    tracing::info!(target: "reprise_session", path = %self.path.display(), "ticket keys are in order again")
+                }
+            }
+        }
+        *fault = now;
+    }
 }
 
 /// Tells what the watch of key files finds. The ring keeps the watch going: dropping this does not end it.

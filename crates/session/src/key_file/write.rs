@@ -21,7 +21,8 @@ use crate::ring::KeyRing;
 /// # Errors
 /// [`KeyFileError::DoesNotFit`] for keys that the format has no room for; [`KeyFileError::Io`]. The file is then what it was.
 pub fn write(path: &Path, format: KeyFileFormat, keys: &[&TicketKey]) -> Result<(), KeyFileError> {
-    replace(path, &format.emit(keys)?).map_err(|source| KeyFileError::Io { path: path.to_owned(), source })
+    let staged = stage_file(path, &format.emit(keys)?);
+    staged.map_err(|source| KeyFileError::Io { path: path.to_owned(), source })?.commit()
 }
 
 /// Writes the keys of a ring as they should stand at `now`: one file, or for nginx a folder of `1-current.key`, `2-next.key` and
@@ -30,13 +31,66 @@ pub fn write(path: &Path, format: KeyFileFormat, keys: &[&TicketKey]) -> Result<
 /// # Errors
 /// As [`write`]. Files and folder are then what they were.
 pub fn write_ring(path: &Path, format: KeyFileFormat, ring: &KeyRing, now: UnixTime) -> Result<(), KeyFileError> {
+    stage_ring(path, format, ring, now)?.commit()
+}
+
+/// The same, but for the last step: what cannot be written is known before anything changes, here or at another place.
+///
+/// # Errors
+/// As [`write`].
+pub fn stage_ring(path: &Path, format: KeyFileFormat, ring: &KeyRing, now: UnixTime) -> Result<StagedKeys, KeyFileError> {
     let files = files(format, ring, now)?;
-    let io = |source| KeyFileError::Io { path: path.to_owned(), source };
-    match (format, files.as_slice()) {
-        (KeyFileFormat::Nginx, files) => replace_folder(path, files).map_err(io),
-        (_, [(_, content)]) => replace(path, content).map_err(io),
-        _ => Err(KeyFileError::DoesNotFit { format, what: "more or fewer files than one" }),
+    let staged = match (format, files.as_slice()) {
+        (KeyFileFormat::Nginx, files) => stage_folder(path, files),
+        (_, [(_, content)]) => stage_file(path, content),
+        _ => return Err(KeyFileError::DoesNotFit { format, what: "more or fewer files than one" }),
+    };
+    staged.map_err(|source| KeyFileError::Io { path: path.to_owned(), source })
+}
+
+/// Keys that are written beside their place. Dropped without [`StagedKeys::commit`], they leave it as it was.
+#[derive(Debug)]
+#[must_use = "without `commit` nothing changes"]
+pub struct StagedKeys {
+    path: PathBuf,
+    /// The file, or the folder of a version.
+    written: PathBuf,
+    /// For nginx, the files of the version.
+    names: Option<Vec<String>>,
+    /// What was made for it, and is not left behind empty.
+    made: Option<PathBuf>,
+}
+
+impl StagedKeys {
+    /// Puts them into their place.
+    ///
+    /// # Errors
+    /// [`KeyFileError::Io`]. The place is then what it was.
+    pub fn commit(self) -> Result<(), KeyFileError> {
+        let committed = match &self.names {
+            Some(names) => commit_folder(&self.path, &self.written, names),
+            None => fs::rename(&self.written, &self.path).and_then(|()| sync_folder(&self.path)),
+        };
+        committed.map_err(|source| KeyFileError::Io { path: self.path.clone(), source })
     }
+}
+
+impl Drop for StagedKeys {
+    fn drop(&mut self) {
+        // Where it was committed there is nothing left of a file, and a folder is in use.
+        if self.names.is_none() {
+            let _ = fs::remove_file(&self.written);
+        } else if !is_in_use(&self.path, &self.written) {
+            let _ = fs::remove_dir_all(&self.written);
+            if let Some(made) = &self.made {
+                let _ = fs::remove_dir(made);
+            }
+        }
+    }
+}
+
+fn is_in_use(folder: &Path, version: &Path) -> bool {
+    fs::read_link(folder.join("..data")).is_ok_and(|target| Some(target.as_os_str()) == version.file_name())
 }
 
 /// A file's name and its content, which is wiped when dropped.
@@ -101,19 +155,14 @@ fn suffix() -> io::Result<String> {
     Ok(format!(".{:016x}", u64::from_be_bytes(suffix)))
 }
 
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+fn stage_file(path: &Path, content: &[u8]) -> io::Result<StagedKeys> {
     // A link is followed: what it leads to is replaced.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let temporary = beside(path, &suffix()?);
-    let written = create(&temporary, OpenOptions::new().write(true).create_new(true)).and_then(|file| {
-        write_all(&file, content, fs::metadata(path).ok().as_ref())?;
-        fs::rename(&temporary, path)?;
-        sync_folder(path)
-    });
-    written.inspect_err(|_| {
-        // It may never have been there.
-        let _ = fs::remove_file(&temporary);
-    })
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = beside(&path, &suffix()?);
+    let file = create(&written, OpenOptions::new().write(true).create_new(true))?;
+    let staged = StagedKeys { written, names: None, made: None, path };
+    write_all(&file, content, fs::metadata(&staged.path).ok().as_ref())?;
+    Ok(staged)
 }
 
 fn write_all(mut file: &File, content: &[u8], before: Option<&fs::Metadata>) -> io::Result<()> {
@@ -143,36 +192,40 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces all files of a folder at once, as the kubelet does: a new folder beside the old one, and one link that is renamed.
+/// All files of a folder are replaced at once, as the kubelet does: a new folder beside the old one, and one link that is renamed.
 #[cfg(unix)]
-fn replace_folder(folder: &Path, files: &[NamedFile]) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, symlink};
-    let (data, next) = (folder.join("..data"), folder.join("..data_next"));
+fn stage_folder(folder: &Path, files: &[NamedFile]) -> io::Result<StagedKeys> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = (!folder.exists()).then(|| folder.to_owned());
     fs::DirBuilder::new().recursive(true).mode(0o750).create(folder)?;
-    let before = files.first().and_then(|(name, _)| fs::metadata(data.join(name)).ok());
-    let version = format!(".{}", suffix()?);
-    let made = || {
-        let version = folder.join(&version);
-        fs::DirBuilder::new().mode(0o750).create(&version)?;
-        for (name, content) in files {
-            let file = create(&version.join(name), OpenOptions::new().write(true).create_new(true))?;
-            write_all(&file, content, before.as_ref())?;
-        }
-        if before.is_some() {
-            let owner = fs::metadata(folder)?;
-            let (uid, gid) = (std::os::unix::fs::MetadataExt::uid(&owner), std::os::unix::fs::MetadataExt::gid(&owner));
-            std::os::unix::fs::chown(&version, Some(uid), Some(gid))?;
-        }
-        File::open(&version)?.sync_all()
-    };
-    made().inspect_err(|_| {
-        let _ = fs::remove_dir_all(folder.join(&version));
-    })?;
+    let before = files.first().and_then(|(name, _)| fs::metadata(folder.join("..data").join(name)).ok());
+    let written = folder.join(format!(".{}", suffix()?));
+    let names = Some(files.iter().map(|(name, _)| name.clone()).collect());
+    let staged = StagedKeys { path: folder.to_owned(), written, names, made };
+    fs::DirBuilder::new().mode(0o750).create(&staged.written)?;
+    for (name, content) in files {
+        let file = create(&staged.written.join(name), OpenOptions::new().write(true).create_new(true))?;
+        write_all(&file, content, before.as_ref())?;
+    }
+    if before.is_some() {
+        let owner = fs::metadata(folder)?;
+        let (uid, gid) = (std::os::unix::fs::MetadataExt::uid(&owner), std::os::unix::fs::MetadataExt::gid(&owner));
+        std::os::unix::fs::chown(&staged.written, Some(uid), Some(gid))?;
+    }
+    File::open(&staged.written)?.sync_all()?;
+    Ok(staged)
+}
+
+#[cfg(unix)]
+fn commit_folder(folder: &Path, version: &Path, names: &[String]) -> io::Result<()> {
+    use std::os::unix::fs::symlink;
+    let (data, next) = (folder.join("..data"), folder.join("..data_next"));
+    let version = version.file_name().unwrap_or_default();
     // Of a process that was killed here.
     let _ = fs::remove_file(&next);
-    symlink(&version, &next)?;
+    symlink(version, &next)?;
     fs::rename(&next, &data)?;
-    for (name, _) in files {
+    for name in names {
         let link = folder.join(name);
         if fs::symlink_metadata(&link).is_err() {
             symlink(Path::new("..data").join(name), link)?;
@@ -183,7 +236,7 @@ fn replace_folder(folder: &Path, files: &[NamedFile]) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         // Old versions, and those of processes that were killed.
-        if name.as_encoded_bytes().starts_with(b"..") && *name != *version && entry.file_type()?.is_dir() {
+        if name.as_encoded_bytes().starts_with(b"..") && name != version && entry.file_type()?.is_dir() {
             fs::remove_dir_all(entry.path())?;
         }
     }
@@ -191,11 +244,16 @@ fn replace_folder(folder: &Path, files: &[NamedFile]) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn replace_folder(_: &Path, _: &[NamedFile]) -> io::Result<()> {
+fn stage_folder(_: &Path, _: &[NamedFile]) -> io::Result<StagedKeys> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "a folder that changes as a whole needs Unix: write for HAProxy or Reprise",
     ))
+}
+
+#[cfg(not(unix))]
+fn commit_folder(_: &Path, _: &Path, _: &[String]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -258,8 +316,23 @@ mod tests {
             assert_eq!(read(), names(&new));
         }
         // A disk that is full: nothing can be written there.
-        let full = replace(Path::new("/dev/full/key"), b"x").unwrap_err();
+        let full = stage_file(Path::new("/dev/full/key"), b"x").unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::NotADirectory);
+    }
+
+    #[test]
+    fn staged_keys_that_are_dropped_change_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = [(); 2].map(|()| new_keys(DAY, 64, at(86_400), &SystemRandom).unwrap());
+        for format in [KeyFileFormat::Nginx, KeyFileFormat::Haproxy] {
+            let path = folder.path().join(format.to_string());
+            drop(stage_ring(&path, format, &old, at(86_400)).unwrap());
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{format}");
+            write_ring(&path, format, &old, at(86_400)).unwrap();
+            drop(stage_ring(&path, format, &new, at(86_400)).unwrap());
+            assert_eq!(names(&KeyFiles::new(format, [&path]).read().unwrap()), names(&old), "{format}");
+            fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path)).unwrap();
+        }
     }
 
     #[test]

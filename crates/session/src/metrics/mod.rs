@@ -1,11 +1,16 @@
 //! Metrics of a server for a scraper, by name.
 
-use std::fmt::{self, Debug, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+mod counters;
+mod relay;
+
+use std::fmt::Debug;
 use std::time::Duration;
 
 use rustls_pki_types::UnixTime;
 
+pub use self::counters::Counters;
+pub(crate) use self::relay::Relay;
+use crate::key::KeyTimes;
 use crate::ring::KeyRing;
 use crate::ticket::Refused;
 
@@ -34,6 +39,64 @@ impl HandshakeKind {
             Self::Id => "id",
             Self::Ticket => "ticket",
             Self::Early => "early",
+        }
+    }
+}
+
+/// Why a handshake was not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HandshakeFailure {
+    /// The ClientHello is larger than allowed.
+    HelloTooLong,
+    /// rustls refuses what the client sent: it was sent an alert.
+    Refused,
+    /// The client sent an alert, such as for a certificate that it does not trust.
+    Alert,
+    /// The client ended the connection before.
+    Closed,
+    /// Nobody waited for longer: the caller, or a timeout of the stream.
+    Timeout,
+    /// The stream failed otherwise.
+    Stream,
+}
+
+impl HandshakeFailure {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 6] = [Self::HelloTooLong, Self::Refused, Self::Alert, Self::Closed, Self::Timeout, Self::Stream];
+
+    /// As a label's value: `hello_too_long`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::HelloTooLong => "hello_too_long",
+            Self::Refused => "refused",
+            Self::Alert => "alert",
+            Self::Closed => "closed",
+            Self::Timeout => "timeout",
+            Self::Stream => "stream",
+        }
+    }
+}
+
+/// A session that a client was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Issued {
+    /// A ticket, sealed under the ring.
+    Ticket,
+    /// One that the store keeps.
+    Stored,
+}
+
+impl Issued {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 2] = [Self::Ticket, Self::Stored];
+
+    /// As a label's value: `ticket`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Ticket => "ticket",
+            Self::Stored => "stored",
         }
     }
 }
@@ -129,15 +192,18 @@ pub struct RingState {
     pub version: u64,
     /// How many keys it holds.
     pub keys: usize,
-    /// Since when the key that encrypts does. `None`: none does, and no session is issued.
+    /// Whether one of them encrypts. Otherwise no session is issued.
+    pub encrypts: bool,
+    /// Since when it does. `None` where none does, or where its file does not say so: a file's age is no key's age.
     pub since: Option<UnixTime>,
 }
 
 impl RingState {
     /// That of `ring` at `now`.
     pub fn of(ring: &KeyRing, now: UnixTime) -> Self {
-        let since = ring.encryption_key(now).map(|key| key.times().not_before);
-        Self { version: ring.version(), keys: ring.keys().count(), since }
+        let times = ring.encryption_key(now).map(|key| key.times());
+        let since = times.filter(KeyTimes::is_known).map(|times| times.not_before);
+        Self { version: ring.version(), keys: ring.keys().count(), encrypts: times.is_some(), since }
     }
 }
 
@@ -176,6 +242,16 @@ pub trait Metrics: Debug + Send + Sync {
         let _ = kind;
     }
 
+    /// A handshake began and was not completed. One that is refused before it began, for its ClientHello, is counted too.
+    fn handshake_failed(&self, why: HandshakeFailure) {
+        let _ = why;
+    }
+
+    /// A client was given a session; TLS 1.3 gives two tickets at a time.
+    fn issued(&self, session: Issued) {
+        let _ = session;
+    }
+
     /// A handshake was full although the client offered a session.
     fn not_resumed(&self, why: Refused) {
         let _ = why;
@@ -212,6 +288,10 @@ impl Metrics for NoMetrics {}
 pub mod names {
     /// A counter with a label `kind`.
     pub const HANDSHAKES: &str = "reprise_session_handshakes";
+    /// A counter of handshakes that were not completed, with a label `reason`.
+    pub const HANDSHAKES_FAILED: &str = "reprise_session_handshakes_failed";
+    /// A counter of sessions that clients were given, with a label `kind`.
+    pub const ISSUED: &str = "reprise_session_issued";
     /// A counter with a label `reason`.
     pub const NOT_RESUMED: &str = "reprise_session_not_resumed";
     /// A counter of a store's answers, with labels `operation` and `answered`.
@@ -234,14 +314,17 @@ pub mod names {
     pub const RING_KEYS: &str = "reprise_session_ring_keys";
     /// A gauge: 1 while a key of the ring encrypts; without one no session is issued.
     pub const RING_ENCRYPTS: &str = "reprise_session_ring_encrypts";
-    /// A gauge: since when the key that encrypts does, in seconds since 1970.
+    /// A gauge: since when the key that encrypts does, in seconds since 1970; absent where that is not known, as of a key that
+    /// another program made.
     pub const RING_SINCE: &str = "reprise_session_ring_key_timestamp_seconds";
     /// A gauge: 1 while key files cannot be read or nobody renews them.
     pub const KEYS_STALE: &str = "reprise_session_keys_stale";
 
     /// All of them.
-    pub const ALL: [&str; 14] = [
+    pub const ALL: [&str; 16] = [
         HANDSHAKES,
+        HANDSHAKES_FAILED,
+        ISSUED,
         NOT_RESUMED,
         STORE,
         STORE_SECONDS,
@@ -256,216 +339,4 @@ pub mod names {
         RING_SINCE,
         KEYS_STALE,
     ];
-}
-
-/// Counters in memory, for servers without a registry of their own.
-#[derive(Debug, Default)]
-pub struct Counters {
-    handshakes: [AtomicU64; HandshakeKind::ALL.len()],
-    not_resumed: [AtomicU64; Refused::ALL.len()],
-    /// Of each operation, how many were answered and how many were not.
-    store: [[AtomicU64; 2]; StoreOperation::ALL.len()],
-    refusing: [AtomicU64; StoreOperation::ALL.len()],
-    store_nanos: AtomicU64,
-    longest_nanos: AtomicU64,
-    connected: AtomicU64,
-    paused: AtomicU64,
-    retries: AtomicU64,
-    ring_version: AtomicU64,
-    ring_keys: AtomicU64,
-    ring_since: AtomicU64,
-    keys_stale: AtomicU64,
-}
-
-impl Counters {
-    /// How many handshakes of a kind there were.
-    pub fn handshakes(&self, kind: HandshakeKind) -> u64 {
-        self.handshakes.get(kind as usize).map_or(0, load)
-    }
-
-    /// How many handshakes were full for a reason.
-    pub fn refused(&self, why: Refused) -> u64 {
-        self.not_resumed.get(why as usize).map_or(0, load)
-    }
-
-    /// How many operations a shared store answered, and how many it did not.
-    pub fn store_operations(&self, operation: StoreOperation) -> (u64, u64) {
-        self.store.get(operation as usize).map_or((0, 0), |[answered, unanswered]| (load(answered), load(unanswered)))
-    }
-
-    /// The longest that a handshake waited for a shared store.
-    pub fn longest_wait(&self) -> Duration {
-        Duration::from_nanos(load(&self.longest_nanos))
-    }
-
-    /// The page for a scraper: OpenMetrics text.
-    pub fn render(&self) -> String {
-        let mut page = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut page);
-        page
-    }
-
-    fn write(&self, page: &mut String) -> fmt::Result {
-        writeln!(page, "# TYPE {} counter", names::HANDSHAKES)?;
-        for kind in HandshakeKind::ALL {
-            writeln!(page, "{}_total{{kind=\"{}\"}} {}", names::HANDSHAKES, kind.label(), self.handshakes(kind))?;
-        }
-        writeln!(page, "# TYPE {} counter", names::NOT_RESUMED)?;
-        for why in Refused::ALL {
-            writeln!(page, "{}_total{{reason=\"{}\"}} {}", names::NOT_RESUMED, why.label(), self.refused(why))?;
-        }
-        writeln!(page, "# TYPE {} counter", names::STORE)?;
-        for operation in [StoreOperation::Fetch, StoreOperation::Put] {
-            let (answered, unanswered) = self.store_operations(operation);
-            let label = operation.label();
-            for (count, is_answered) in [(answered, true), (unanswered, false)] {
-                let labels = format_args!("operation=\"{label}\",answered=\"{is_answered}\"");
-                writeln!(page, "{}_total{{{labels}}} {count}", names::STORE)?;
-            }
-        }
-        let seconds = |nanos: &AtomicU64| Duration::from_nanos(load(nanos)).as_secs_f64();
-        writeln!(page, "# TYPE {0} counter\n{0}_total {1}", names::STORE_SECONDS, seconds(&self.store_nanos))?;
-        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::STORE_LONGEST, seconds(&self.longest_nanos))?;
-        writeln!(page, "# TYPE {} gauge", names::STORE_REFUSING)?;
-        for (operation, refusing) in StoreOperation::ALL.into_iter().zip(&self.refusing) {
-            writeln!(page, "{}{{operation=\"{}\"}} {}", names::STORE_REFUSING, operation.label(), load(refusing))?;
-        }
-        writeln!(page, "# TYPE {0} counter\n{0}_total {1}", names::STORE_RETRIES, load(&self.retries))?;
-        let since = load(&self.ring_since);
-        let gauges = [
-            (names::STORE_CONNECTED, load(&self.connected)),
-            (names::STORE_PAUSED, load(&self.paused)),
-            (names::RING_VERSION, load(&self.ring_version)),
-            (names::RING_KEYS, load(&self.ring_keys)),
-            (names::RING_ENCRYPTS, u64::from(since > 0)),
-            (names::RING_SINCE, since),
-            (names::KEYS_STALE, load(&self.keys_stale)),
-        ];
-        for (name, value) in gauges {
-            writeln!(page, "# TYPE {name} gauge\n{name} {value}")?;
-        }
-        writeln!(page, "# EOF")
-    }
-}
-
-impl Metrics for Counters {
-    fn handshake(&self, kind: HandshakeKind) {
-        count(self.handshakes.get(kind as usize));
-    }
-
-    fn not_resumed(&self, why: Refused) {
-        count(self.not_resumed.get(why as usize));
-    }
-
-    fn store(&self, operation: StoreOperation, waited: Duration, answered: bool) {
-        count(self.store.get(operation as usize).and_then(|counts| counts.get(usize::from(!answered))));
-        let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
-        if operation == StoreOperation::Fetch {
-            self.store_nanos.fetch_add(nanos, Ordering::Relaxed);
-            self.longest_nanos.fetch_max(nanos, Ordering::Relaxed);
-        }
-    }
-
-    fn store_event(&self, event: StoreEvent) {
-        let set = |gauge: Option<&AtomicU64>, value| {
-            if let Some(gauge) = gauge {
-                gauge.store(value, Ordering::Relaxed);
-            }
-        };
-        match event {
-            StoreEvent::Connected => set(Some(&self.connected), 1),
-            StoreEvent::Disconnected => set(Some(&self.connected), 0),
-            StoreEvent::Paused => set(Some(&self.paused), 1),
-            StoreEvent::Resumed => set(Some(&self.paused), 0),
-            StoreEvent::Retried => count(Some(&self.retries)),
-            StoreEvent::Refused(operation) => set(self.refusing.get(operation as usize), 1),
-            StoreEvent::Accepted(operation) => set(self.refusing.get(operation as usize), 0),
-        }
-    }
-
-    fn ring(&self, state: RingState) {
-        self.ring_version.store(state.version, Ordering::Relaxed);
-        self.ring_keys.store(state.keys as u64, Ordering::Relaxed);
-        self.ring_since.store(state.since.map_or(0, |since| since.as_secs()), Ordering::Relaxed);
-    }
-
-    fn keys_stale(&self, is_stale: bool) {
-        self.keys_stale.store(is_stale.into(), Ordering::Relaxed);
-    }
-}
-
-fn count(counter: Option<&AtomicU64>) {
-    if let Some(counter) = counter {
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-fn load(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn the_page_counts_what_was_told() {
-        let counters = Counters::default();
-        counters.handshake(HandshakeKind::Ticket);
-        counters.handshake(HandshakeKind::Ticket);
-        counters.not_resumed(Refused::OverCap);
-        counters.store(StoreOperation::Fetch, Duration::from_millis(2), false);
-        counters.ring(RingState { version: 7, keys: 2, since: Some(crate::at(1000)) });
-        for event in [StoreEvent::Connected, StoreEvent::Retried, StoreEvent::Refused(StoreOperation::Put)] {
-            counters.store_event(event);
-        }
-        let page = counters.render();
-        for line in [
-            "reprise_session_handshakes_total{kind=\"ticket\"} 2",
-            "reprise_session_not_resumed_total{reason=\"over_cap\"} 1",
-            "reprise_session_store_operations_total{operation=\"fetch\",answered=\"false\"} 1",
-            "reprise_session_store_longest_wait_seconds 0.002",
-            "reprise_session_ring_version 7",
-            "reprise_session_ring_encrypts 1",
-            "reprise_session_ring_key_timestamp_seconds 1000",
-            "reprise_session_store_connected 1",
-            "reprise_session_store_refusing{operation=\"put\"} 1",
-            "reprise_session_store_retries_total 1",
-        ] {
-            assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
-        }
-    }
-
-    #[test]
-    fn every_name_is_on_the_page() {
-        let page = Counters::default().render();
-        let on_page: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
-        assert_eq!(BTreeSet::from_iter(on_page), BTreeSet::from(names::ALL));
-    }
-
-    #[test]
-    fn the_dashboard_shows_every_metric_and_no_other() {
-        // An archive of this package has no documentation of the checkout.
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/session.json");
-        let Ok(dashboard) = std::fs::read_to_string(path) else { return };
-        let page = Counters::default().render();
-        let samples: BTreeSet<&str> = page.lines().filter_map(|line| line.split([' ', '{']).next()).collect();
-        let in_words =
-            |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned).collect();
-        let words: Vec<String> = in_words(&dashboard);
-        let shown: BTreeSet<&str> =
-            words.iter().map(String::as_str).filter(|word| word.starts_with("reprise_session_")).collect();
-        let known: BTreeSet<&str> = samples.into_iter().filter(|name| name.starts_with("reprise_session_")).collect();
-        assert_eq!(shown, known);
-    }
-
-    #[test]
-    fn every_reason_has_its_own_counter() {
-        for (index, why) in Refused::ALL.into_iter().enumerate() {
-            assert_eq!(why as usize, index);
-        }
-    }
 }

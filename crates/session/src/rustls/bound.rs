@@ -9,7 +9,7 @@ use rustls::sign::CertifiedKey;
 use super::certificate::Certificates;
 use super::client_auth::ClientAuth;
 use super::format;
-use super::resumption::{Settings, Store};
+use super::resumption::Settings;
 use crate::metrics::RingState;
 use crate::policy::Policy;
 
@@ -83,10 +83,7 @@ impl Bound {
     }
 
     pub(super) fn tell_ring(&self) {
-        let ring = match (&self.settings.tickets, &self.settings.store) {
-            (Some(ring), _) | (None, Store::Shared { ring, .. }) => ring,
-            _ => return,
-        };
+        let Some(ring) = self.settings.rings().next() else { return };
         let Some(now) = self.settings.clock.current_time() else { return };
         let state = RingState::of(&ring.load(now), now);
         let mut told = self.told_ring.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,6 +12,7 @@ use super::bound::Bound;
 use super::client_chain;
 use super::resumption::{Settings, Store};
 use crate::hello::MAX_IDENTITIES;
+use crate::metrics::Issued;
 use crate::policy::Policy;
 use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
@@ -160,6 +161,27 @@ impl Link {
         })
     }
 
+    /// Whether the store has it.
+    fn put_session(&self, key: &[u8], value: &[u8]) -> bool {
+        match &self.settings().store {
+            Store::None => false,
+            Store::Local(store) => {
+                let (Some((policy, times)), Ok(id)) = (self.issue(), <&[u8; 32]>::try_from(key)) else { return false };
+                let (entry, lifetime) = (pack(&policy, times, value), self.settings().limits.lifetime);
+                let is_renewed = self.state().first_authentication.is_some();
+                let put = if is_renewed { LocalStore::put_renewed } else { LocalStore::put };
+                put(store, times.issued, id, &entry, lifetime)
+            }
+            Store::Shared { store, ring } => {
+                let key = StoreKey::of(key);
+                let Some(entry) = self.seal(ring, SealPurpose::Entry(&key), value) else { return false };
+                let Some(written) = store.put(key, entry, self.settings().limits.lifetime) else { return false };
+                self.state().written.push(written);
+                true
+            }
+        }
+    }
+
     fn open_local(&self, find: impl FnOnce(&LocalStore, UnixTime) -> Option<StoredState>) -> Option<Vec<u8>> {
         self.attempt(|_, policy, now| {
             let Store::Local(store) = &self.settings().store else { return Err(Refused::Absent) };
@@ -203,7 +225,11 @@ impl ProducesTickets for Link {
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let ticket = self.seal(self.settings().tickets.as_ref()?, SealPurpose::Ticket, plain)?;
-        (ticket.len() <= self.settings().max_hello / HELLO_PER_TICKET).then_some(ticket)
+        if ticket.len() > self.settings().max_hello / HELLO_PER_TICKET {
+            return None;
+        }
+        self.settings().metrics.issued(Issued::Ticket);
+        Some(ticket)
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
@@ -218,24 +244,11 @@ impl ProducesTickets for Link {
 
 impl StoresServerSessions for Link {
     fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
-        let value = Zeroizing::new(value);
-        match &self.settings().store {
-            Store::None => false,
-            Store::Local(store) => {
-                let (Some((policy, times)), Ok(id)) = (self.issue(), <&[u8; 32]>::try_from(&key[..])) else { return false };
-                let (entry, lifetime) = (pack(&policy, times, &value), self.settings().limits.lifetime);
-                let is_renewed = self.state().first_authentication.is_some();
-                let put = if is_renewed { LocalStore::put_renewed } else { LocalStore::put };
-                put(store, times.issued, id, &entry, lifetime)
-            }
-            Store::Shared { store, ring } => {
-                let key = StoreKey::of(&key);
-                let Some(entry) = self.seal(ring, SealPurpose::Entry(&key), &value) else { return false };
-                let Some(written) = store.put(key, entry, self.settings().limits.lifetime) else { return false };
-                self.state().written.push(written);
-                true
-            }
+        let is_put = self.put_session(&key, &Zeroizing::new(value));
+        if is_put {
+            self.settings().metrics.issued(Issued::Stored);
         }
+        is_put
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {

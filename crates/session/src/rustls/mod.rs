@@ -5,14 +5,18 @@
 //! That costs a clone of [`rustls::ServerConfig`], about 0.2 µs. With [`Resumption::off`] nothing of this is in the path.
 
 mod accept;
+mod attempt;
 mod bound;
 mod certificate;
 mod client_auth;
 mod client_chain;
+mod flight;
 mod format;
 mod key_share_filler;
 mod key_shares;
 mod link;
+#[cfg(feature = "tokio")]
+mod listener;
 mod resumption;
 mod server;
 mod stream;
@@ -23,6 +27,8 @@ pub use certificate::CertificateBinding;
 pub use client_auth::ClientAuth;
 pub use key_share_filler::KeyShareFiller;
 pub use key_shares::{KeySharePool, KeyShareStatistics};
+#[cfg(feature = "tokio")]
+pub use listener::ResumingListener;
 pub use resumption::{Resumption, ResumptionBuilder, ResumptionError};
 pub use server::{ResumingServer, ServerError, Watch};
 pub use stream::TlsStream;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 
 use super::certificate::CertificateBinding;
-use crate::metrics::{Metrics, NoMetrics};
+use crate::metrics::{Metrics, NoMetrics, RingState};
 use crate::ring_handle::RingHandle;
 use crate::store::{LocalStore, SharedStore};
 use crate::ticket::Limits;
@@ -146,7 +146,8 @@ impl ResumptionBuilder {
         self
     }
 
-    /// Who is told what happens.
+    /// Who is told what happens: to handshakes, to the ring, and to what renews it, key files or a shared store. No other place
+    /// asks for them.
     #[must_use]
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.0.metrics = metrics;
@@ -175,7 +176,26 @@ impl ResumptionBuilder {
         if chain < lifetime {
             return Err(ResumptionError::Chain { chain, lifetime });
         }
+        let now = self.0.clock.current_time();
+        for ring in self.0.rings() {
+            ring.report_to_holder_of(&self.0.metrics);
+        }
+        // Before the first handshake too.
+        if let (Some(ring), Some(now)) = (self.0.rings().next(), now) {
+            self.0.metrics.ring(RingState::of(&ring.load(now), now));
+        }
         Ok(Resumption(Some(Arc::new(self.0))))
+    }
+}
+
+impl Settings {
+    /// That of tickets, then that of a shared store: often the same.
+    pub(super) fn rings(&self) -> impl Iterator<Item = &RingHandle> {
+        let shared = match &self.store {
+            Store::Shared { ring, .. } => Some(ring),
+            Store::None | Store::Local(_) => None,
+        };
+        self.tickets.iter().chain(shared)
     }
 }
 

@@ -8,7 +8,7 @@ use super::client_auth::ClientAuth;
 use super::link::Link;
 use super::resumption::{Resumption, Settings, Store};
 use crate::hello::{LookAhead, ResumptionOffer};
-use crate::metrics::HandshakeKind;
+use crate::metrics::{HandshakeFailure, HandshakeKind, Metrics};
 use crate::store::{Answers, Fetch, Written};
 
 /// A rustls configuration whose sessions are resumed as a [`Resumption`] says. Cheap to clone.
@@ -67,6 +67,11 @@ impl ResumingServer {
         if lookups.is_empty() { None } else { Some(store.fetch(lookups)) }
     }
 
+    /// Who is to be told of handshakes.
+    pub(super) fn metrics(&self) -> Option<&dyn Metrics> {
+        Some(&*self.bound.as_ref()?.settings.metrics)
+    }
+
     /// The configuration for one connection, which gets what was offered and what the shared store answered, and who is to be
     /// told when its handshake is done.
     pub fn connection(&self, offered: &ResumptionOffer, answers: Answers) -> (Arc<ServerConfig>, Watch) {
@@ -110,6 +115,13 @@ impl Watch {
                 }
             }) as Written
         })
+    }
+
+    /// The handshake failed. `accept` and `accept_tokio` tell by themselves.
+    pub fn failed(&self, why: HandshakeFailure) {
+        if let Some(link) = &self.0 {
+            link.bound().settings.metrics.handshake_failed(why);
+        }
     }
 
     /// The handshake is done.

@@ -1,12 +1,15 @@
 //! Servers on tokio.
 
-use std::io::{self, Read, Write};
+use std::future::poll_fn;
+use std::io::{self, IoSlice, Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use rustls::ServerConnection;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::attempt::Attempt;
+use super::flight::joined;
 use super::server::ResumingServer;
 use super::stream::TlsStream;
 use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
@@ -19,10 +22,23 @@ impl ResumingServer {
     /// Where early data is accepted, this returns before the client's Finished, so that what the client sent first is read and
     /// answered one round trip earlier.
     ///
+    /// Set `TCP_NODELAY` on the stream first, as [`ResumingServer::listen`] does: the answer to a client's first request follows the
+    /// tickets of TLS 1.3, and would wait 40 ms for their acknowledgement.
+    ///
     /// # Errors
     /// What the stream or the handshake failed with; a ClientHello that is too long. The client has then been sent the
     /// alert.
-    pub async fn accept_tokio<S>(&self, mut stream: S) -> io::Result<TlsStream<S>>
+    pub async fn accept_tokio<S>(&self, stream: S) -> io::Result<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let attempt = Attempt::new(self.metrics());
+        let accepted = self.handshake_tokio(stream).await;
+        attempt.ended(&accepted);
+        accepted
+    }
+
+    async fn handshake_tokio<S>(&self, mut stream: S) -> io::Result<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -43,12 +59,13 @@ impl ResumingServer {
         let mut unread = &received[..];
         while !unread.is_empty() {
             tls.conn.read_tls(&mut unread)?;
-            std::future::poll_fn(|context| Poll::Ready(tls.open_with(context))).await?;
+            tls.opened().await?;
         }
-        std::future::poll_fn(|context| tls.poll_send(context)).await?;
+        poll_fn(|context| Pin::new(&mut tls).poll_flush(context)).await?;
         while tls.conn.is_handshaking() && tls.conn.early_data().is_none() {
-            std::future::poll_fn(|context| tls.poll_step(context)).await?;
-            std::future::poll_fn(|context| tls.poll_send(context)).await?;
+            poll_fn(|context| tls.poll_receive(context)).await?;
+            tls.opened().await?;
+            poll_fn(|context| Pin::new(&mut tls).poll_flush(context)).await?;
         }
         tls.watch.completed(&mut tls.conn);
         Ok(tls)
@@ -56,22 +73,38 @@ impl ResumingServer {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream<S> {
-    /// Reads once, and opens what came.
-    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Opens what came. What is wrong with it is an alert to the client, and before that what a hello in the same read was answered
+    /// with: both have left when this fails.
+    async fn opened(&mut self) -> io::Result<()> {
+        match self.conn.process_new_packets() {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                // Whether it can be sent is not what failed.
+                let _ = poll_fn(|context| self.poll_write_all(context)).await;
+                let _ = poll_fn(|context| Pin::new(&mut self.sock).poll_flush(context)).await;
+                Err(io::Error::new(io::ErrorKind::InvalidData, error))
+            }
+        }
+    }
+
+    /// Reads once.
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut stream = Blocking { stream: &mut self.sock, context };
         match self.conn.read_tls(&mut stream) {
             Ok(0) if self.conn.is_handshaking() => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-            Ok(_) => Poll::Ready(self.open_with(context)),
+            Ok(_) => Poll::Ready(Ok(())),
             Err(error) => unless_blocked(error),
         }
     }
 
-    fn open_with(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        self.conn.process_new_packets().map(drop).map_err(|error| {
-            // The alert, if there is room for it.
-            let _ = self.conn.write_tls(&mut Blocking { stream: &mut self.sock, context });
+    /// Reads once, and opens what came.
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_receive(context))?;
+        Poll::Ready(self.conn.process_new_packets().map(drop).map_err(|error| {
+            // The alert, as far as there is room for it.
+            let _ = self.poll_write_all(context);
             io::Error::new(io::ErrorKind::InvalidData, error)
-        })
+        }))
     }
 
     /// Sends what there is, once the shared store has the sessions among it.
@@ -83,6 +116,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream<S> {
             ready!(awaited.as_mut().poll(context));
             self.awaited = None;
         }
+        self.poll_write_all(context)
+    }
+
+    fn poll_write_all(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.conn.wants_write() {
             match self.conn.write_tls(&mut Blocking { stream: &mut self.sock, context }) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -180,6 +217,18 @@ impl<S: AsyncWrite + Unpin> Write for Blocking<'_, '_, S> {
         }
     }
 
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let stream = Pin::new(&mut *self.stream);
+        let polled = match joined(parts) {
+            Some(flight) if !stream.is_write_vectored() => stream.poll_write(self.context, &flight),
+            _ => stream.poll_write_vectored(self.context, parts),
+        };
+        match polled {
+            Poll::Ready(written) => written,
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -195,7 +244,7 @@ where
 {
     let mut buffer = vec![0; 4096];
     loop {
-        let count = std::future::poll_fn(|context| {
+        let count = poll_fn(|context| {
             let mut unfilled = ReadBuf::new(&mut buffer);
             let polled = Pin::new(&mut *stream).poll_read(context, &mut unfilled);
             polled.map_ok(|()| unfilled.filled().len())
@@ -209,7 +258,7 @@ where
             Ok(Some(offered)) => return Ok((ahead.into_received(), offered)),
             Err(too_long) => {
                 let write = |context: &mut Context<'_>| Pin::new(&mut *stream).poll_write(context, &HelloTooLong::ALERT);
-                let _ = std::future::poll_fn(write).await;
+                let _ = poll_fn(write).await;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, too_long));
             }
         }

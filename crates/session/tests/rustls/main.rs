@@ -8,6 +8,11 @@ mod chain;
 mod client_end;
 mod crl;
 mod early_data;
+mod flights;
 mod key_shares;
+mod line;
+#[cfg(feature = "tokio")]
+mod listener;
+mod metrics;
 mod pair;
 mod shared;

@@ -14,10 +14,8 @@ pub(super) fn update(socket: &Path, ring: &KeyRing, now: UnixTime) -> anyhow::Re
     let content = files(KeyFileFormat::Haproxy, ring, now)?;
     let content = content.first().map_or(&[][..], |(_, content)| content);
     let keys: Vec<&str> = std::str::from_utf8(content)?.lines().collect();
-    let shown = ask(socket, "show tls-keys *")?;
-    let references = references(&shown);
-    ensure!(!references.is_empty(), "{}: HAProxy has no tls-ticket-keys: {}", socket.display(), first_line(&shown));
-    for (reference, last) in references {
+    let shown = show(socket)?;
+    for (reference, last) in references(&shown) {
         // Where none is known, all of them are new.
         let known = keys.iter().position(|key| *key == last).map_or(0, |place| place.saturating_add(1));
         for key in keys.iter().skip(known) {
@@ -27,6 +25,18 @@ pub(super) fn update(socket: &Path, ring: &KeyRing, now: UnixTime) -> anyhow::Re
         }
     }
     Ok(())
+}
+
+/// Whether a HAProxy is there that can be told.
+pub(super) fn check(socket: &Path) -> anyhow::Result<()> {
+    show(socket).map(drop)
+}
+
+fn show(socket: &Path) -> anyhow::Result<Zeroizing<String>> {
+    let shown = ask(socket, "show tls-keys *")?;
+    let has_keys = !references(&shown).is_empty();
+    ensure!(has_keys, "{}: HAProxy has no tls-ticket-keys: {}", socket.display(), first_line(&shown));
+    Ok(shown)
 }
 
 /// Each file of keys by its number, with the last key that it has.

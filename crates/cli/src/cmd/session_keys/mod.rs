@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use reprise_probe::Interrupt;
-use reprise_session::key_file::{KeyPeriod, lock, new_keys, rotated_keys, write_ring};
+use reprise_session::key_file::{KeyPeriod, lock, new_keys, replaced_keys, rotated_keys, stage_ring, write_ring};
 use reprise_session::{KeyRing, SystemRandom};
 use rustls_pki_types::UnixTime;
 use time::OffsetDateTime;
@@ -62,9 +62,12 @@ enum Action {
         /// How long a new key encrypts, instead of as long as the last one
         #[arg(long, value_name = "DURATION", value_parser = values::parse_key_period)]
         period: Option<Duration>,
+        /// After a leak: replace all keys at once, so that sessions that they sealed are refused
+        #[arg(long)]
+        now: bool,
         /// Take this for the time, in seconds since 1970
         #[arg(long, value_name = "SECONDS", hide = true, env = NOW)]
-        now: Option<u64>,
+        clock: Option<u64>,
     },
     /// List names and periods of keys
     ///
@@ -74,7 +77,7 @@ enum Action {
         place: Place,
         /// Take this for the time, in seconds since 1970
         #[arg(long, value_name = "SECONDS", hide = true, env = NOW)]
-        now: Option<u64>,
+        clock: Option<u64>,
     },
 }
 
@@ -88,42 +91,90 @@ struct Places {
     also: Vec<Place>,
 }
 
-pub(super) fn run(arguments: SessionKeysArgs, _: &Interrupt) -> anyhow::Result<Ending> {
-    match arguments.action {
-        Action::New { places, period, key_bytes, name, namespace, force } => {
-            let now = UnixTime::now();
-            let make = || new_keys(period, key_bytes.saturating_sub(16), now, &SystemRandom);
-            if places.place.is_secret() {
-                let ring = make()?;
-                print(secret::new(places.place.format, &ring, now, &name, namespace.as_deref())?.as_bytes())?;
-                return copy(&places, &ring, now);
-            }
-            let path = places.place.file()?;
-            let _locked = lock(path)?;
-            if !force && path.exists() {
-                bail!("{} exists: --force replaces its keys, and loses the sessions that they sealed", path.display());
-            }
-            let ring = make()?;
-            write_ring(path, places.place.format, &ring, now)?;
-            copy(&places, &ring, now)
-        }
-        Action::Rotate { places, period, now } => rotate(&places, period, time_of(now)),
-        Action::Show { place, now } => show(&place, time_of(now)),
+impl Places {
+    fn all(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.place).chain(&self.also)
     }
 }
 
-fn rotate(places: &Places, period: Option<Duration>, now: UnixTime) -> anyhow::Result<Ending> {
+pub(super) fn run(arguments: SessionKeysArgs, _: &Interrupt) -> anyhow::Result<Ending> {
+    match arguments.action {
+        Action::New { places, period, key_bytes, name, namespace, force } => {
+            let ring = || Ok(new_keys(period, key_bytes.saturating_sub(16), UnixTime::now(), &SystemRandom)?);
+            new(&places, force, ring, name, namespace.as_deref())
+        }
+        Action::Rotate { places, period, now, clock } => {
+            let (renew, clock) = (if now { Renewal::AllNow } else { Renewal::WhenDue }, time_of(clock));
+            rotate(&places, renew, period, clock)
+        }
+        Action::Show { place, clock } => show(&place, time_of(clock)),
+    }
+}
+
+/// Writes new keys everywhere, or nowhere.
+fn new(
+    places: &Places,
+    force: bool,
+    ring: impl Fn() -> anyhow::Result<KeyRing>,
+    name: String,
+    namespace: Option<&str>,
+) -> anyhow::Result<Ending> {
+    let now = UnixTime::now();
     let place = &places.place;
-    let rotated = |ring: &KeyRing| {
+    if let Some(copy) = places.also.iter().find(|copy| copy.is_secret()) {
+        copy.file()?;
+    }
+    let _locked = if place.is_secret() { None } else { Some(lock(place.file()?)?) };
+    let existing = places.all().filter_map(|place| place.file().ok()).find(|path| path.exists());
+    if let (Some(path), false) = (existing, force) {
+        bail!("{} exists: --force replaces its keys, and loses the sessions that they sealed", path.display());
+    }
+    let ring = ring()?;
+    let mut staged = Vec::new();
+    for place in places.all() {
+        match &place.medium {
+            Medium::File(path) => staged.push(stage_ring(path, place.format, &ring, now)?),
+            Medium::Socket(socket) => haproxy_socket::check(socket)?,
+            Medium::Secret => {}
+        }
+    }
+    if place.is_secret() {
+        print(secret::new(place.format, &ring, now, &name, namespace)?.as_bytes())?;
+    }
+    for keys in staged {
+        keys.commit()?;
+    }
+    for place in &places.also {
+        if let Medium::Socket(socket) = &place.medium {
+            haproxy_socket::update(socket, &ring, now)?;
+        }
+    }
+    Ok(Ending::Done)
+}
+
+/// Which keys take the place of others.
+#[derive(Clone, Copy)]
+enum Renewal {
+    /// The next one, once it is due.
+    WhenDue,
+    /// All of them, for somebody else has them.
+    AllNow,
+}
+
+fn rotate(places: &Places, renewal: Renewal, period: Option<Duration>, now: UnixTime) -> anyhow::Result<Ending> {
+    let place = &places.place;
+    let rotated = |ring: KeyRing| {
         let newest = ring.keys().filter_map(|key| KeyPeriod::of(key.name())).max_by_key(|period| period.not_before);
         let period = period.or(newest.map(|newest| newest.period));
         let period = period.context("the keys' names say no period: say --period, how long a key encrypts")?;
-        anyhow::Ok(rotated_keys(ring, period, now, &SystemRandom)?)
+        anyhow::Ok(match renewal {
+            Renewal::WhenDue => rotated_keys(&ring, period, now, &SystemRandom)?.unwrap_or(ring),
+            Renewal::AllNow => replaced_keys(&ring, period, now, &SystemRandom)?,
+        })
     };
     if place.is_secret() {
         let mut secret = secret::read(place.format)?;
-        let ring = secret.ring()?;
-        let ring = rotated(&ring)?.unwrap_or(ring);
+        let ring = rotated(secret.ring()?)?;
         print(secret.with(&ring, now)?.as_bytes())?;
         return copy(places, &ring, now);
     }
@@ -132,21 +183,23 @@ fn rotate(places: &Places, period: Option<Duration>, now: UnixTime) -> anyhow::R
     }
     let path = place.file()?;
     let _locked = lock(path)?;
-    let ring = place.read()?;
-    let ring = rotated(&ring)?.unwrap_or(ring);
+    let ring = rotated(place.read()?)?;
     // Though no key is new, the next one may have become the current one, which nginx tells by the file's name.
     write_ring(path, place.format, &ring, now)?;
     copy(places, &ring, now)
 }
 
+/// Tells every other place, also behind one that fails: what failed is told at the next rotation.
 fn copy(places: &Places, ring: &KeyRing, now: UnixTime) -> anyhow::Result<Ending> {
+    let mut failed = Vec::new();
     for place in &places.also {
-        match &place.medium {
-            Medium::Socket(socket) => haproxy_socket::update(socket, ring, now)?,
-            Medium::File(_) | Medium::Secret => write_ring(place.file()?, place.format, ring, now)?,
-        }
+        let copied = match &place.medium {
+            Medium::Socket(socket) => haproxy_socket::update(socket, ring, now),
+            Medium::File(_) | Medium::Secret => place.file().and_then(|path| Ok(write_ring(path, place.format, ring, now)?)),
+        };
+        failed.extend(copied.err().map(|error| format!("{error:#}")));
     }
-    Ok(Ending::Done)
+    if failed.is_empty() { Ok(Ending::Done) } else { bail!("{}", failed.join("\n")) }
 }
 
 fn show(place: &Place, now: UnixTime) -> anyhow::Result<Ending> {
