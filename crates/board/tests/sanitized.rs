@@ -127,9 +127,9 @@ fn a_session_of_another_suite_makes_a_full_handshake() {
 
 #[test]
 fn a_corrupt_record_is_answered_with_an_alert() {
-    for library in LIBRARIES {
-        let tickets = if library == "bearssl" { "TICKETS=0" } else { "TICKETS=1" };
-        let Some(program) = build(library, "address,undefined", &[tickets]) else { return };
+    // BearSSL has no alert for it.
+    for library in ["mbedtls2", "mbedtls3"] {
+        let Some(program) = build(library, "address,undefined", &["TICKETS=1"]) else { return };
         let server = PosixServer::start_with(&program, library, "p256", &[]);
         let mut answered = types_after_a_corrupt_record(&server.address);
         answered.dedup();
