@@ -100,8 +100,9 @@ impl Places {
 pub(super) fn run(arguments: SessionKeysArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     match arguments.action {
         Action::New { places, period, key_bytes, name, namespace, force } => {
-            let ring = || Ok(new_keys(period, key_bytes.saturating_sub(16), UnixTime::now(), &SystemRandom)?);
-            new(&places, force, ring, name, namespace.as_deref())
+            let now = UnixTime::now();
+            let ring = new_keys(period, key_bytes.saturating_sub(16), now, &SystemRandom)?;
+            new(&places, force, (&ring, now), (&name, namespace.as_deref()))
         }
         Action::Rotate { places, period, now, clock } => {
             let (renew, clock) = (if now { Renewal::AllNow } else { Renewal::WhenDue }, time_of(clock));
@@ -115,11 +116,9 @@ pub(super) fn run(arguments: SessionKeysArgs, _: &Interrupt) -> anyhow::Result<E
 fn new(
     places: &Places,
     force: bool,
-    ring: impl Fn() -> anyhow::Result<KeyRing>,
-    name: String,
-    namespace: Option<&str>,
+    (ring, now): (&KeyRing, UnixTime),
+    (name, namespace): (&str, Option<&str>),
 ) -> anyhow::Result<Ending> {
-    let now = UnixTime::now();
     let place = &places.place;
     if let Some(copy) = places.also.iter().find(|copy| copy.is_secret()) {
         copy.file()?;
@@ -129,24 +128,23 @@ fn new(
     if let (Some(path), false) = (existing, force) {
         bail!("{} exists: --force replaces its keys, and loses the sessions that they sealed", path.display());
     }
-    let ring = ring()?;
     let mut staged = Vec::new();
     for place in places.all() {
         match &place.medium {
-            Medium::File(path) => staged.push(stage_ring(path, place.format, &ring, now)?),
+            Medium::File(path) => staged.push(stage_ring(path, place.format, ring, now)?),
             Medium::Socket(socket) => haproxy_socket::check(socket)?,
             Medium::Secret => {}
         }
     }
     if place.is_secret() {
-        print(secret::new(place.format, &ring, now, &name, namespace)?.as_bytes())?;
+        print(secret::new(place.format, ring, now, name, namespace)?.as_bytes())?;
     }
     for keys in staged {
         keys.commit()?;
     }
     for place in &places.also {
         if let Medium::Socket(socket) = &place.medium {
-            haproxy_socket::update(socket, &ring, now)?;
+            haproxy_socket::update(socket, ring, now)?;
         }
     }
     Ok(Ending::Done)
