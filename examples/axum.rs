@@ -36,6 +36,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", listener.local_addr()?);
     // Once told to end, it answers what clients have asked.
     let mut terminate = signal(SignalKind::terminate())?;
-    let told = async move { drop(terminate.recv().await) };
+    let told = async move { terminate.recv().await.unwrap_or_default() };
     Ok(axum::serve(listener, router).with_graceful_shutdown(told).await?)
 }
