@@ -23,6 +23,8 @@ pub struct Facts {
     pub leaf: Option<[u8; 32]>,
     /// Seconds for which that certificate was still valid by then; `None` where none was sent or read.
     pub leaf_left_s: Option<u64>,
+    /// Bytes of the server's certificates, DER, together; `None` where none was sent.
+    pub certificate_bytes: Option<u32>,
     /// The last bytes of the server's key share, by which one that comes twice is known; `None` where there was none.
     pub key_share: Option<[u8; 8]>,
     /// How a TLS 1.3 PSK was used.
@@ -61,6 +63,7 @@ impl Facts {
             peer_key: None,
             leaf: None,
             leaf_left_s: None,
+            certificate_bytes: None,
             key_share: None,
             psk_mode: None,
             alpn: None,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
 use reprise_model::document::{FirstConnection, MeasureDocument, Provenance, Ratio};
-use reprise_model::{AnsweredConnection, Observation, answers_that_differ};
+use reprise_model::{AnsweredConnection, Observation, Version, answers_that_differ};
 use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
 
 use crate::asked_record::{target_record, ticket_request};
@@ -33,6 +33,7 @@ pub fn measure_document(
         all_connections: measurement.all,
         first_connection: measurement.first.as_ref().and_then(first_connection),
         failures: measurement.failures.iter().map(|failed| failure_of(failed, options)).collect(),
+        refused_versions: refused_versions(measurement),
         warnings,
         order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
@@ -50,6 +51,11 @@ pub fn measure_document(
     };
     document.findings = findings(&case);
     document
+}
+
+fn refused_versions(measurement: &Measurement) -> Vec<Version> {
+    let refused = measurement.unmeasured.iter().filter(|(_, failed)| failed.fault.name.is_refusal());
+    refused.map(|(version, _)| *version).collect()
 }
 
 /// The figures of these connections, of which nothing else is said yet. `answered`: what full and resumed connections were answered

@@ -18,7 +18,11 @@ impl Core {
         }
         let key = LeafKey::of(leaf);
         let left = key.as_ref().and_then(|key| Some(key.not_after?.saturating_sub(self.date.as_secs())));
-        self.note(|facts| (facts.peer_key, facts.leaf_left_s) = (key.as_ref().map(|key| key.kind), left));
+        let bytes = chain.iter().map(|certificate| certificate.len()).sum::<usize>();
+        self.note(|facts| {
+            (facts.peer_key, facts.leaf_left_s) = (key.as_ref().map(|key| key.kind), left);
+            facts.certificate_bytes = u32::try_from(bytes).ok();
+        });
         self.leaf = Some(leaf.clone().into_owned());
         let verification = match &self.config.certificates {
             CertificatePolicy::Verify(verifier) => {

@@ -47,6 +47,9 @@ pub struct MeasureDocument {
     pub findings: Vec<Finding>,
     /// Why connections failed, each distinct failure once.
     pub failures: Vec<Failure>,
+    /// The versions that the server refused by an alert; absent where none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_versions: Vec<Version>,
     /// Things the reader should know before believing the figures.
     pub warnings: Vec<String>,
     /// Whether the order of the connections shows in the figures: `connect`, which cannot depend on the kind, differs between
@@ -203,6 +206,9 @@ pub struct Observed {
     pub signature: Option<String>,
     /// The public key of the server's certificate.
     pub peer_key: Option<String>,
+    /// Bytes of the server's certificates, DER, together; null where none was sent.
+    #[serde(default)]
+    pub certificate_bytes: Option<u32>,
     /// How a TLS 1.3 PSK was used.
     pub psk_mode: Option<PskMode>,
     /// The protocol that ALPN chose.

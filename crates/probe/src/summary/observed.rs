@@ -35,6 +35,7 @@ pub(super) fn observed(series: &Series) -> Observed {
         observed.group = outcome.group;
         observed.signature = outcome.signature;
         observed.peer_key = outcome.peer_key;
+        observed.certificate_bytes = facts.certificate_bytes;
         observed.psk_mode = outcome.psk_mode;
         observed.tickets_promised = outcome.tickets_promised;
         observed.alpn = outcome.alpn;

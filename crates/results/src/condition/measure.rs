@@ -101,11 +101,30 @@ impl Judged for MeasureDocument {
                 vec![condition.count_of_differences(words, &self.label, is_known, &self.answers_differ)]
             }
             Quantity::ServerCpu => vec![server_cpu(self, words, condition)],
-            _ => {
+            quantity => {
                 let runs = self.runs.iter().filter(|run| words.covers(run.asked));
-                runs.map(|run| of_run(self, run, words, condition)).collect()
+                let values: Vec<Value> = runs.map(|run| of_run(self, run, words, condition)).collect();
+                match quantity == Quantity::Kinds && values.is_empty() {
+                    true => none_of_the_kind(self, words, condition).into_iter().collect(),
+                    false => values,
+                }
             }
         }
+    }
+}
+
+/// The share of a kind that no connection could be of, since there was nothing to offer: none of those of the same version that
+/// completed. Where there are no such connections, nothing is known, unless the server refuses the version.
+fn none_of_the_kind(result: &MeasureDocument, words: &Words, condition: &Condition) -> Option<Value> {
+    let is_of_version = |tls: Version| words.tls.is_none_or(|wanted| wanted == tls);
+    let runs = result.runs.iter().filter(|run| is_of_version(run.asked.tls));
+    let all: u64 = runs.map(|run| run.observed.kinds.total()).fold(0, u64::saturating_add);
+    let is_refused = words.tls.is_some_and(|tls| result.refused_versions.contains(&tls));
+    let of = format!("{}: {words}", result.label);
+    match all {
+        0 if is_refused => Some(condition.value(of, Some(0.0), None, ", the server refuses this version")),
+        0 => None,
+        _ => Some(condition.value(of, Some(0.0), None, &format!(", nothing was offered, 0 of {all}"))),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Conditions as they are written, judged, and refused.
 
+mod nothing_given;
+
 use proptest::prelude::*;
 use reprise_model::document::{CompareCase, CompareOver, MeasureDocument, ServerCpu};
 use reprise_model::{KeyPairs, Kind, ServerChain, Version};

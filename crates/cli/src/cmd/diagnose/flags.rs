@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
+use reprise_connection::prologue::StartTls;
 use reprise_model::Version;
 use reprise_probe::Options;
 use reprise_probe::crossing::CrossingLimits;
-use reprise_probe::diagnose::DiagnoseLimits;
+use reprise_probe::diagnose::{DiagnoseLimits, FtpLogin};
 use reprise_probe::fleet::usual_connections;
 use reprise_probe::isolation::Holder;
 use reprise_report::Shown;
@@ -17,7 +18,7 @@ use reprise_results::DiagnosePlanned;
 
 use super::listed_targets::listed_targets;
 use super::listen::ListenArgs;
-use crate::connection_flags::{ConnectionArgs, check_name, read_identity};
+use crate::connection_flags::{ConnectionArgs, FTP_PASSWORD, ask_ftp_password, check_name, read_identity};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
@@ -70,6 +71,10 @@ pub(crate) struct DiagnoseArgs {
     /// Maximum time per target
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_duration, help_heading = "What to try")]
     max_time: Duration,
+    /// With --starttls ftp, log in as this user to try the data channel; the password comes from REPRISE_FTP_PASSWORD, or
+    /// is asked for. By default anonymous
+    #[arg(long, value_name = "NAME", requires = "starttls", conflicts_with_all = ["listen", "together", "isolation"], help_heading = "What to try")]
+    ftp_user: Option<String>,
     /// Measure the processor time of this local server process and its children: findings then include what a full handshake
     /// costs it
     #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
@@ -148,6 +153,20 @@ impl DiagnoseArgs {
         self.aimed(targets)
     }
 
+    /// Who logs in.
+    fn ftp_login(&self, options: &Options) -> anyhow::Result<Option<FtpLogin>> {
+        let Some(user) = &self.ftp_user else { return Ok(None) };
+        if options.starttls != Some(StartTls::Ftp) {
+            bail!("--ftp-user needs --starttls ftp");
+        }
+        let is_one_line = |text: &str| !text.contains(['\r', '\n']);
+        let password = ask_ftp_password(user).map_err(anyhow::Error::msg)?;
+        if !is_one_line(user) || !is_one_line(&password) {
+            bail!("--ftp-user and {FTP_PASSWORD} are one line each");
+        }
+        Ok(Some(FtpLogin { user: user.clone(), password }))
+    }
+
     fn aimed(&self, targets: Vec<Target>) -> anyhow::Result<Vec<Target>> {
         if targets.is_empty() {
             bail!("no target: name one, or a file of targets with --targets-from");
@@ -164,7 +183,8 @@ impl DiagnoseArgs {
 
     /// Reads the conditions; refuses those that such a diagnosis cannot answer.
     pub(super) fn conditions(&self) -> anyhow::Result<Gate> {
-        Gate::open(&self.gate, &DiagnosePlanned { versions: &self.tls })
+        let Self { isolation, together, .. } = *self;
+        Gate::open(&self.gate, &DiagnosePlanned { versions: &self.tls, isolation, together })
     }
 
     /// A process that is not there would be shown as one that used nothing.
@@ -198,6 +218,7 @@ impl DiagnoseArgs {
         let alike = if self.all_addresses { self.connection.without_addresses() } else { self.connection.clone() };
         let options = alike.into_options(None)?;
         targets.iter().try_for_each(|target| check_name(target, &options))?;
-        Ok(Options { versions: self.tls.clone(), ..options })
+        let ftp_login = self.ftp_login(&options)?;
+        Ok(Options { versions: self.tls.clone(), ftp_login, ..options })
     }
 }
