@@ -109,12 +109,19 @@ fn experiment(offers: &[&CrossedOffer<'_>]) -> Option<ExperimentRecord> {
 }
 
 fn healthy(offers: &[&CrossedOffer<'_>], is_refusing: bool) -> String {
-    let refused = || offers.iter().filter(|it| it.record.full.let_in == 0 && it.record.verdict == IsolationVerdict::Refused);
-    let count: u32 = refused().map(|it| it.record.offered).sum();
-    match (is_refusing, count) {
-        (false, _) => "Nobody is refused here, so no session can enter that should not".to_owned(),
-        (true, 0) => "Nobody holds a session that could enter where its holder is refused".to_owned(),
-        (true, count) => format!("No session enters where its holder is refused: {count} were offered"),
+    let of = |verdict| offers.iter().filter(move |it| it.record.full.let_in == 0 && it.record.verdict == verdict);
+    let refused: u32 = of(IsolationVerdict::Refused).map(|it| it.record.offered).sum();
+    // At home: the response refuses their holder as it did before.
+    let accepted: u32 = of(IsolationVerdict::ByDesign).map(|it| it.record.accepted).sum();
+    match (is_refusing, refused, accepted) {
+        (false, _, _) => "Nobody is refused here, so no session can enter that should not".to_owned(),
+        (true, 0, 0) => "Nobody holds a session that could enter where its holder is refused".to_owned(),
+        (true, refused, 0) => format!("No session enters where its holder is refused: {refused} were offered"),
+        (true, refused, accepted) => format!(
+            "No session enters where its holder is refused: {} were offered, and the {accepted} that were resumed are refused by \
+             the response, as full handshakes are",
+            refused + accepted
+        ),
     }
 }
 

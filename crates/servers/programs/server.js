@@ -3,7 +3,8 @@
 //   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [OPTION...]
 //
 // with the options no-tickets, store-sessions, allow-no-dhe-kex, psk=IDENTITY:HEX, options=JAVASCRIPT (of tls.createServer),
-// statements=JAVASCRIPT (about the server) and bare-sockets.
+// statements=JAVASCRIPT (about the server) and bare-sockets. What statements set as server.refuses is asked about each socket, and
+// says who is answered with 403.
 //
 // It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
 'use strict';
@@ -65,7 +66,8 @@ server.on('secureConnection', (socket) => {
   const cipher = socket.getCipher().standardName;
   console.log('account', socket.remotePort, socket.isSessionReused(), socket.getProtocol(), cipher, '-');
   const body = 'ok\n';
-  const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  const status = server.refuses?.(socket) ? '403 Forbidden' : '200 OK';
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
   let request = '';
   socket.setEncoding('latin1');
   socket.on('data', (text) => {

@@ -30,7 +30,7 @@ pub struct NodeConfig {
     pub psk: Option<(String, String)>,
     /// Further options of `tls.createServer`, as they are written in JavaScript: `requestCert: true`.
     pub options: String,
-    /// Statements about the `server`, beside which there is a Map called `store`.
+    /// Statements about the `server`, beside which there is a Map called `store`; `server.refuses = (socket) => …` says who gets a 403.
     pub statements: String,
     /// Each connection is a `tls.TLSSocket` with a context of `tls.createSecureContext`, without what `tls.createServer` adds.
     pub bare_sockets: bool,

@@ -10,6 +10,7 @@ mod go;
 mod haproxy;
 mod nginx;
 mod node;
+mod own_sessions;
 mod passive;
 mod scene;
 mod usage;

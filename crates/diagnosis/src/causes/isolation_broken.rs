@@ -2,13 +2,14 @@
 //! that whoever checks it in full handshakes alone lets in who has a session of any place with the same ticket keys or cache.
 
 use std::cmp::Reverse;
+use std::iter;
 
 use itertools::Itertools;
 use reprise_model::FaultName;
-use reprise_model::document::{Confidence, Finding, IsolationVerdict, Severity};
+use reprise_model::document::{Confidence, Finding, IsolationVerdict, Remedy, Severity};
 use reprise_probe::isolation::{CameTo, Seen};
 
-use super::{Cause, Rule, fix};
+use super::{Cause, Fix, Rule, fix};
 use crate::diagnose::examined::mechanism;
 use crate::isolation::{CrossedOffer, outcome};
 
@@ -19,7 +20,10 @@ pub(super) static CAUSE: Cause = Cause {
 A resumed handshake asks for no client certificate (RFC 9846 §4.4.2). A server that accepts sessions of another name, port or
 address therefore has to check that they were made under the same policy: certificate, name, client CA, verification. Where it does
 not, whoever may enter the open place enters the strict one: CVE-2025-23419 (nginx), CVE-2025-23048 (Apache), HAProxy before its fix of
-August 2026 (4a8f76220), and libraries that leave the check to the program (botan#5818, golang/go#77217, s2n-tls#6103).",
+August 2026 (4a8f76220), and libraries that leave the check to the program (botan#5818, golang/go#77217, s2n-tls#6103).
+
+One server alone may have the hole too: it gives a session to a client that its program refuses, and lets in the same client once it
+resumes that session, because the program checks the certificate of full handshakes only.",
     seen: "\
 Full handshakes of one client are refused by an alert or by the response, each time; a session that the same client was given
 elsewhere is resumed there, and its request answered. Where the response refuses the request after all (400, 403, 421), the server has
@@ -49,24 +53,60 @@ openssl s_client -connect OPEN:443 -tls1_3 -sess_out session.pem < <(sleep 1) > 
     ..Cause::BLANK
 };
 
+/// What fixes it where a server's own sessions enter: keys of its own it has.
+const CHECKS: &[Fix] = &[
+    fix(
+        "Node",
+        "!socket.authorized || !socket.getPeerCertificate().raw",
+        "is who must be refused: under TLS 1.3 socket.authorized alone is true on each resumed connection, with or without a certificate",
+    ),
+    fix(
+        "Go",
+        "",
+        "check request.TLS.PeerCertificates in the handler, or in VerifyConnection: VerifyPeerCertificate is not called for resumed connections",
+    ),
+    fix(
+        "OpenSSL API",
+        "",
+        "SSL_get0_peer_certificate on each connection, and SSL_get_verify_result: that alone is X509_V_OK without a certificate too",
+    ),
+];
+
 fn of_offers(offers: &[&CrossedOffer<'_>]) -> Vec<Finding> {
     let with = |verdict| {
         let mut with: Vec<&CrossedOffer<'_>> = offers.iter().copied().filter(|it| it.record.verdict == verdict).collect();
         with.sort_by_key(|it| (it.run.holder, Reverse(it.run.asked.tls)));
         with
     };
-    let broken = with(IsolationVerdict::Broken);
+    let (own, of_others): (Vec<_>, Vec<_>) =
+        with(IsolationVerdict::Broken).into_iter().partition(|it| it.run.from == it.run.to);
     let noticed = with(IsolationVerdict::Noticed);
-    let fault = (!broken.is_empty()).then(|| {
+    let fault = |broken: &[&CrossedOffer<'_>], title: String| {
         let confidence = if broken.iter().any(|it| is_certain(it)) { Confidence::Certain } else { Confidence::Likely };
-        let title = format!("Sessions of {} enter here, though full handshakes do not", sources(&broken));
-        CAUSE.finding(Severity::Fault, confidence, title).because(evidence(&broken))
-    });
-    let note = (!noticed.is_empty()).then(|| {
+        CAUSE.finding(Severity::Fault, confidence, title).because(evidence(broken))
+    };
+    let mut findings = Vec::new();
+    if !of_others.is_empty() {
+        let title = format!("Sessions of {} enter here, though full handshakes do not", sources(&of_others));
+        findings.push(fault(&of_others, title));
+    }
+    if !own.is_empty() {
+        let title = "A client that full handshakes refuse enters with a session that this server gave it".to_owned();
+        findings.push(fault(&own, title).fixed_by(checks()));
+    }
+    if !noticed.is_empty() {
         let title = format!("Sessions of {} are accepted here, and the response refuses the request", sources(&noticed));
-        CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence(&noticed))
-    });
-    fault.into_iter().chain(note).collect()
+        findings.push(CAUSE.finding(Severity::Note, Confidence::Certain, title).because(evidence(&noticed)));
+    }
+    findings
+}
+
+fn checks() -> Vec<Remedy> {
+    let general = Remedy::general(
+        "Check the client's certificate on every connection, not in full handshakes alone: a resumed handshake asks for none, and \
+         the session holds that of its full handshake, if there was one",
+    );
+    iter::once(general).chain(CHECKS.iter().map(Remedy::from)).collect()
 }
 
 /// The targets that gave these sessions, each once.

@@ -54,7 +54,7 @@ named! {
         Noticed = "noticed",
         /// They were not accepted.
         Refused = "refused",
-        /// They were accepted where their holder may enter anyhow.
+        /// They were accepted where their holder may enter anyhow, or where the response refuses it as it does after full handshakes.
         ByDesign = "by-design",
         /// Nothing is concluded: the connections failed, or full handshakes come to different things.
         Unclear = "unclear",

@@ -25,13 +25,18 @@ fn is_as_it_should_be(verdict: IsolationVerdict) -> bool {
     matches!(verdict, IsolationVerdict::Refused | IsolationVerdict::ByDesign)
 }
 
+/// What the rows that are not shown come to.
 fn left_out(records: &[IsolationRecord], shown: usize) -> String {
-    let of = |verdict| records.iter().filter(|record| record.verdict == verdict).count();
-    let (refused, by_design) = (of(IsolationVerdict::Refused), of(IsolationVerdict::ByDesign));
-    format!(
-        "{} other combinations: {refused} refused, {by_design} accepted where their holder may enter; -v shows them",
-        records.len() - shown
-    )
+    let refused = records.iter().filter(|record| record.verdict == IsolationVerdict::Refused).count();
+    let accepted = || records.iter().filter(|record| record.verdict == IsolationVerdict::ByDesign);
+    let let_in = accepted().filter(|record| record.full.let_in > 0).count();
+    let counts = [
+        (refused, "refused"),
+        (let_in, "accepted where their holder may enter"),
+        (accepted().count() - let_in, "accepted, and the response refuses the request as it does after full handshakes"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    format!("{} other combinations: {}; -v shows them", records.len() - shown, counts.format(", "))
 }
 
 /// A row for each target, holder and version.
