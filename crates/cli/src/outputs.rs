@@ -121,7 +121,11 @@ impl Outputs {
         let write = |(format, output): (&Format, Output)| {
             let mut bytes = Vec::new();
             report.write(format, &mut bytes)?;
-            if report.document.is_nothing() { output.write_nothing(&bytes) } else { output.write(&bytes) }
+            match (report.document.is_nothing(), report.document.is_cut_short()) {
+                (true, _) => output.write_nothing(&bytes),
+                (false, true) => output.write_part(&bytes),
+                (false, false) => output.write(&bytes),
+            }
         };
         self.formats.into_iter().map(write).fold(Ok(()), anyhow::Result::and)
     }
@@ -227,6 +231,23 @@ impl Output {
             }
             _ => self.write(bytes),
         }
+    }
+
+    /// Writes a result that was cut short: where there is an earlier one, beside it, to `FILE.partial`.
+    pub(crate) fn write_part(self, bytes: &[u8]) -> anyhow::Result<()> {
+        let Place::File(file) = &self.place else { return self.write(bytes) };
+        if !file.has_earlier() {
+            return self.write(bytes);
+        }
+        let mut beside = self.path.clone().into_os_string();
+        beside.push(".partial");
+        let beside = Self::open_for(Path::new(&beside), file.readers())?;
+        notice(format_args!(
+            "interrupted: {} keeps its earlier content, and what was measured is in {}",
+            self.path.display(),
+            beside.path.display()
+        ));
+        beside.write(bytes)
     }
 
     /// Writes a result, which takes the place of an earlier one.

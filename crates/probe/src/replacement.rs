@@ -66,6 +66,11 @@ impl Replacement {
         Ok(replacement)
     }
 
+    /// Who may read it.
+    pub fn readers(&self) -> Readers {
+        self.readers
+    }
+
     /// Whether an earlier file with anything in it is there.
     pub fn has_earlier(&self) -> bool {
         self.earlier().is_some_and(|there| there.len() > 0)

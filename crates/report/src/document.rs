@@ -3,11 +3,11 @@
 use std::io;
 
 use reprise_board::document::BoardDocument;
-use reprise_model::Kind;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
-    SideBySideDocument, SpeedDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, Diagnosis, ExplainDocument, LabDocument, LayersDocument, LoadDocument,
+    MeasureDocument, SideBySideDocument, SpeedDocument, TraceDocument,
 };
+use reprise_model::{Failure, FailureClass, Kind};
 use serde::Serialize;
 
 use crate::format::Format;
@@ -92,6 +92,28 @@ impl Document<'_> {
             Self::Explain(it) => it.paths.is_empty(),
             Self::SideBySide(_) => false,
             Self::Board(it) => it.handshakes.is_empty() && it.esp8266.is_none(),
+        }
+    }
+
+    /// Whether Ctrl-C or the target's death cut it short, so that an earlier result may be the better one.
+    pub fn is_cut_short(&self) -> bool {
+        match self {
+            Self::Measure(it) => it.interrupted,
+            Self::Lab(it) => it.results.iter().any(|it| it.interrupted),
+            Self::Diagnose(it) => {
+                let is_interruption = |failure: &Failure| failure.class == FailureClass::Interrupted;
+                let is_cut =
+                    |it: &Diagnosis| it.failure.as_ref().is_some_and(|failure| it.reached || is_interruption(failure));
+                it.targets.iter().any(is_cut) || it.fleet.iter().any(|fleet| fleet.interrupted)
+            }
+            Self::Trace(it) => it.interrupted,
+            Self::Load(it) => it.interrupted,
+            Self::Compare(it) => it.interrupted,
+            Self::Layers(it) => it.interrupted,
+            Self::Speed(it) => it.interrupted,
+            Self::Explain(it) => it.interrupted,
+            Self::SideBySide(_) => false,
+            Self::Board(it) => it.interrupted,
         }
     }
 

@@ -115,10 +115,11 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     // One output that fails does not take the others along.
     if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {
         let bytes = captured(capture);
-        if capture.recordings.iter().all(|it| it.segments.is_empty()) {
-            pcap.write_nothing(&bytes)?
-        } else {
-            pcap.write(&bytes)?
+        let is_nothing = capture.recordings.iter().all(|it| it.segments.is_empty());
+        match (is_nothing, document.interrupted) {
+            (true, _) => pcap.write_nothing(&bytes)?,
+            (false, true) => pcap.write_part(&bytes)?,
+            (false, false) => pcap.write(&bytes)?,
         }
     }
     written.and(saved)?;

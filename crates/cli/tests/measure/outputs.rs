@@ -133,7 +133,7 @@ fn a_run_that_measured_nothing_leaves_the_earlier_result() {
 }
 
 #[test]
-fn what_was_measured_until_ctrl_c_replaces_the_earlier_result() {
+fn what_was_measured_until_ctrl_c_stands_beside_the_earlier_result() {
     for command in ["measure --count 1000000", "load --duration 1h --rate 100", "diagnose --fill 100000 --max-time 1h"] {
         let Measured { lab, server, target } = Measured::new();
         let old = lab.file("old", "mine");
@@ -141,8 +141,9 @@ fn what_was_measured_until_ctrl_c_replaces_the_earlier_result() {
         wait_until("some connections", || server.completed() > 40);
         assert_eq!(read(&old), "mine", "{command}");
         running.interrupt();
-        running.finish().exits(130).shows(&["Incomplete"]);
-        let document: serde_json::Value = serde_json::from_str(&read(&old)).unwrap();
+        running.finish().exits(130).shows(&["Incomplete"]).says(&["keeps its earlier content", "old.partial"]);
+        assert_eq!(read(&old), "mine", "{command}");
+        let document: serde_json::Value = serde_json::from_str(&read(&lab.path("old.partial"))).unwrap();
         let is_marked = [&document["interrupted"], &document["targets"][0]["incomplete"]].iter().any(|it| **it == true);
         assert!(is_marked, "{command}: {document}");
     }

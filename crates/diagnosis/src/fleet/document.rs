@@ -61,6 +61,7 @@ pub fn fleet_diagnosis(run: FleetRun<'_>, examination: &FleetExamination) -> Fle
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
         incomplete: examination.ended.is_some(),
+        interrupted: examination.ended == Some(CrossingEnd::Interrupted),
         warnings: warning(&case).into_iter().collect(),
     }
 }

@@ -38,6 +38,9 @@ pub struct Fleet {
     /// Whether it ended before everything was tried.
     #[serde(default)]
     pub incomplete: bool,
+    /// Whether Ctrl-C ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// What the reader should know before believing it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
