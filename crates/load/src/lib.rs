@@ -64,7 +64,7 @@ pub use options::{
     Arrival, ArrivalSpread, Close, ConnectionPlan, KeyShareMode, LoadEnd, LoadOptions, TlsOptions, WeightedName,
 };
 pub use resources::cpu::process_tree_cpu;
-pub use resources::{has_started, listens_on};
+pub use resources::{has_started, is_on_this_machine, listens_on};
 pub use shared::LoadShared;
 pub use stages::Stage;
 pub use step::{Search, StepTarget, search};

@@ -6,7 +6,7 @@ use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;
 use crate::options::{Close, LoadOptions};
-use crate::resources::Used;
+use crate::resources::{Used, is_on_this_machine};
 use crate::verdict::{CROWDED, scarce_ports};
 
 /// From here on the generator's own waiting is part of the latencies.
@@ -47,7 +47,7 @@ impl LoadOutcome {
         }
         of_sessions(document, options, &mut notices);
         notices.extend(self.want_of_tickets(document, options));
-        if options.address.ip().is_loopback() && options.server_pid.is_none() {
+        if is_on_this_machine(options.address.ip()) && options.server_pid.is_none() {
             notices.push(LoadNotice::SharedMachine);
         }
         notices

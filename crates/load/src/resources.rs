@@ -5,6 +5,7 @@ pub(crate) mod cpu;
 mod cpu_limit;
 mod listener;
 mod local_ports;
+mod own_address;
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use self::cpu::{Cpu, ServerCpu, own_cpu};
 use self::cpu_limit::CpuLimits;
 pub use self::listener::{has_started, listens_on};
 use self::local_ports::local_ports;
+pub use self::own_address::is_on_this_machine;
 use reprise_model::{CpuRestraint, LocalPorts};
 
 /// Where `/proc` is.

@@ -71,13 +71,14 @@ fn more_connections_than_descriptors_are_told_before_the_start() {
 #[test]
 fn ports_that_wait_are_named_before_they_run_out() {
     reprise_servers::require!("openssl", "ip");
-    // An address of this machine that is not loopback's: its ports are not used again before their time.
+    // An address of this machine that is not loopback's: nobody's consent is asked for, and its ports are not used again before their
+    // time.
     let script = r#"
         echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
         ip address add 10.9.9.1/32 dev lo
         serve openssl s_server -accept 10.9.9.1:8443 -cert "$certificate" -key "$key" -www -quiet
         for close in fin rst; do
-            "$reprise" load 10.9.9.1:8443 --i-may-load-this-target -n 60 -c 1 --close $close --json $close.json
+            "$reprise" load 10.9.9.1:8443 -n 60 -c 1 --close $close --json $close.json
         done
     "#;
     let directory = tempfile::tempdir().unwrap();

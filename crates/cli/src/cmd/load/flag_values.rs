@@ -69,9 +69,15 @@ pub(super) fn parse_mix(text: &str) -> Result<List<(Kind, u32)>, String> {
     let mut mix: Vec<(Kind, u32)> = Vec::new();
     for part in text.split(',') {
         let (name, weight) = parse_weight(part)?;
-        let kind = match name.parse()? {
-            kind @ (Kind::Full | Kind::Id | Kind::Ticket) => kind,
-            other => return Err(format!("load does not support the kind {other}: use full, id or ticket")),
+        let kind = match name.parse() {
+            Ok(kind @ (Kind::Full | Kind::Id | Kind::Ticket)) => kind,
+            Ok(other) => {
+                return Err(format!(
+                    "load makes no connections of the kind {other}, only full, id and ticket: 'reprise measure --kinds {other}' \
+                     measures them"
+                ));
+            }
+            Err(_) => return Err(format!("unknown kind '{name}': use full, id or ticket")),
         };
         if mix.iter().any(|(known, _)| *known == kind) {
             return Err(format!("{kind} is listed twice"));
@@ -123,6 +129,15 @@ mod tests {
         assert_eq!(parse_mix("ticket").unwrap().0, [(Kind::Ticket, 1)]);
         for wrong in ["", "full=0", "full=x", "full,full", "psk", "early", "full=-1"] {
             assert!(parse_mix(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_kind_that_a_load_does_not_make_is_refused_with_those_that_it_makes() {
+        for wrong in ["early", "psk=2", "0rtt=1", "full=1,early-data"] {
+            let said = parse_mix(wrong).unwrap_err();
+            assert!(said.contains("full, id") && said.contains("ticket"), "{said}");
+            assert!(!said.contains("psk or early"), "{said}");
         }
     }
 

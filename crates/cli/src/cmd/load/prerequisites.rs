@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{bail, ensure};
 use reprise_connection::Fault;
+use reprise_load::is_on_this_machine;
 use reprise_probe::Interrupt;
 
 use super::LoadArgs;
@@ -23,7 +24,7 @@ pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<V
 /// Those of them that may be loaded, at least one. A load on somebody else's server is an attack: whoever may make it has to say
 /// so.
 pub(super) fn without_strangers(arguments: &LoadArgs, addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<SocketAddr>> {
-    let is_allowed = |address: &SocketAddr| address.ip().is_loopback() || arguments.i_may_load_this_target;
+    let is_allowed = |address: &SocketAddr| is_on_this_machine(address.ip()) || arguments.i_may_load_this_target;
     let (allowed, strangers): (Vec<_>, Vec<_>) = addresses.into_iter().partition(is_allowed);
     match strangers.first() {
         Some(stranger) if allowed.is_empty() => bail!(
