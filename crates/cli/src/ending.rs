@@ -66,7 +66,7 @@ impl Ending {
         let (code, words) = match self {
             Self::Done => (0, None),
             Self::BadAnswer(why) => (BAD_ANSWER, Some(why)),
-            Self::Usage(error) => (USAGE, Some(format!("{error:#}"))),
+            Self::Usage(error) => (USAGE, Some(with_its_causes(&error))),
             Self::Interrupted => (INTERRUPTED, None),
             Self::Failed(failure) if failure.class == FailureClass::Interrupted => (INTERRUPTED, None),
             Self::Failed(failure) => (UNREACHABLE, Some(in_words(&failure))),
@@ -103,6 +103,37 @@ fn in_words(failure: &Failure) -> String {
     }
 }
 
+/// The error and why, each thing once: many an error ends in its cause's own words.
+pub(crate) fn with_its_causes(error: &anyhow::Error) -> String {
+    let mut words = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        match words.as_str() {
+            "" => words = cause,
+            said if said.contains(&cause) => {}
+            said => words = format!("{said}: {cause}"),
+        }
+    }
+    words
+}
+
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_system_error_is_told_once() {
+        let denied = || io::Error::from_raw_os_error(13);
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+        let told = with_its_causes(&reprise_lab::Error::Listen { address, source: denied() }.into());
+        assert_eq!(told, format!("cannot listen on 127.0.0.1:1: {}", denied()));
+        let context = Err::<(), _>(denied()).context("x.json").context("cannot write").unwrap_err();
+        assert_eq!(with_its_causes(&context), format!("cannot write: x.json: {}", denied()));
+    }
 }

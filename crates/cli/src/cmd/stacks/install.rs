@@ -11,7 +11,7 @@ use include_dir::{Dir, include_dir};
 use reprise_compare::{LIBRARIES, Library, LibrarySource, clean_path};
 
 use crate::cmd::compare::plugins;
-use crate::ending::Ending;
+use crate::ending::{Ending, with_its_causes};
 use crate::outputs::print;
 
 /// What a plugin exports, and all that it exports.
@@ -39,14 +39,14 @@ pub(super) fn run(names: &[String], all_sources: bool, into: Option<&Path>) -> a
         // One that cannot be built costs nobody the others.
         match folders.install(library) {
             Ok(said) => print(said.as_bytes())?,
-            Err(error) => failed.push(format!("{}: {error:#}", library.plugin)),
+            Err(error) => failed.push(format!("{}: {}", library.plugin, with_its_causes(&error))),
         }
     }
     print(format!("{}\n", folders.make(PROGRAM)?.display()).as_bytes())?;
     // Without it, all but memory is compared.
     let counter = folders
         .make(HEAP_COUNTER)
-        .map_or_else(|error| format!("{HEAP_COUNTER}: {error:#}"), |made| made.display().to_string());
+        .map_or_else(|error| format!("{HEAP_COUNTER}: {}", with_its_causes(&error)), |made| made.display().to_string());
     print(format!("{counter}\n").as_bytes())?;
     if !chosen.missing.is_empty() {
         print(format!("not installed: {0}\n  apt-get install {0}\n", chosen.missing.join(" ")).as_bytes())?;
