@@ -108,7 +108,7 @@ pub(crate) struct Bar {
 }
 
 /// Rows of a chart, at most. The rest is in the table.
-const MOST_ROWS: usize = 60;
+const MOST_ROWS: usize = 240;
 
 /// Points of a line, at most.
 const MOST_POINTS: usize = 150;
