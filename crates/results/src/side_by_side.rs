@@ -81,6 +81,15 @@ pub fn measurements_side_by_side(
                 differences.note(&format!("{tls} {what}"), text(&seen));
             }
         }
+        let certificates = |result: &MeasureDocument| {
+            let mut full = result.runs.iter().filter(|run| run.asked.tls == tls);
+            full.find_map(|run| Some(format!("{} B", run.observed.certificate_bytes?)))
+        };
+        differences.note_if_all_say(&format!("{tls} certificates"), text(&certificates));
+        for kind in Kind::ALL {
+            let round_trips = |result: &MeasureDocument| Some(result.run(tls, kind)?.round_trips?.to_string());
+            differences.note_if_all_say(&format!("{tls} {kind} round trips"), text(&round_trips));
+        }
     }
     differences.note("interrupted", text(&|it: &MeasureDocument| Some(it.interrupted.to_string())));
     let warnings = results.iter().zip(files).filter(|(result, _)| result.order_suspect);
@@ -309,6 +318,13 @@ impl Differences {
         differences
     }
 
+    /// What results of earlier versions do not say, and what one of them did not measure, is no difference.
+    fn note_if_all_say(&mut self, what: &str, values: Vec<Option<String>>) {
+        if values.iter().all(Option::is_some) {
+            self.note(what, values);
+        }
+    }
+
     fn note(&mut self, what: &str, values: Vec<Option<String>>) {
         if values.iter().any(|value| Some(value) != values.first()) {
             self.found.push(SideBySideDifference { what: what.to_owned(), values });
@@ -431,9 +447,13 @@ mod tests {
         other.provenance.machine = Some("elsewhere".to_owned());
         other.target.path = Some("/other".to_owned());
         other.runs[0].observed.group = Some("P-521".to_owned());
-        let document = measurements_side_by_side(&files(&["x.json", "y/x.json"]), &[measured(1000), other]).unwrap();
+        let mut first = measured(1000);
+        (first.runs[0].round_trips, other.runs[0].round_trips) = (Some(1), Some(2));
+        (first.runs[0].observed.certificate_bytes, other.runs[0].observed.certificate_bytes) = (Some(500), Some(2500));
+        let document = measurements_side_by_side(&files(&["x.json", "y/x.json"]), &[first, other]).unwrap();
         let named: Vec<&str> = document.differences.iter().map(|it| it.what.as_str()).collect();
-        assert_eq!(named, ["path", "machine", "TLS 1.3 group"]);
+        assert_eq!(named, ["path", "machine", "TLS 1.3 group", "TLS 1.3 certificates", "TLS 1.3 full round trips"]);
+        assert_eq!(document.differences[3].values, ["500 B", "2500 B"].map(|it| Some(it.to_owned())));
         assert_eq!(document.results[1].label, "y/x.json", "a short name that two have tells nothing apart");
     }
 
