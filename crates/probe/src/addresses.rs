@@ -113,7 +113,8 @@ impl Place {
             },
             None => None,
         };
-        let addresses = Addresses::of(of_proxy.unwrap_or_else(|| of_target.clone())).ok_or_else(Fault::interrupted)?;
+        let addresses = Addresses::of(of_proxy.unwrap_or_else(|| of_target.clone()));
+        let addresses = addresses.ok_or_else(|| resolver::no_address(proxy.map_or(&target.host, |proxy| &proxy.host)))?;
         Ok(Self { of_target, addresses, names })
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn resolve(
     loop {
         match receiver.recv_timeout(SLICE) {
             Ok((Ok(addresses), took)) if !addresses.is_empty() => return Ok((addresses, took)),
-            Ok((Ok(_), _)) => return Err(failed(host, Some("it has no address".to_owned()))),
+            Ok((Ok(_), _)) => return Err(no_address(host)),
             Ok((Err(error), _)) => return Err(failed(host, Some(why(&error)))),
             Err(RecvTimeoutError::Disconnected) => return Err(failed(host, Some("the resolver timed out".to_owned()))),
             Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(Fault::interrupted()),
@@ -88,6 +88,11 @@ pub fn addresses_of(
         Some(family) if addresses.is_empty() => Err(failed(host, Some(format!("it has no {} address", family.name())))),
         _ => Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect()),
     }
+}
+
+/// That a name is known and has no address.
+pub(crate) fn no_address(host: &str) -> Fault {
+    failed(host, Some("it has no address".to_owned()))
 }
 
 /// The resolver's own words, without those that say it once more.

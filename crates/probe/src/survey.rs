@@ -19,13 +19,13 @@ const NOTHING_IN_COMMON: [AlertDescription; 3] =
 /// Why these versions were refused. A server that finds nothing in common is shown everything that is known of the version that it
 /// refused, and nothing of any other version, so that its choice names what it would have wanted. Of several versions, the first
 /// that shows it speaks for all; where none does, the failure that came farthest stands: who answers with something else than HTTP under
-/// TLS 1.2 does not lack a version. Each connection is told to `count`.
+/// TLS 1.2 does not lack a version. Each connection is told to `count`. `None` where no version was refused.
 pub(crate) fn recognise(
     connector: &mut Connector,
     plan: &Plan,
     refused: Vec<(Version, FailedConnection)>,
     mut count: impl FnMut(&Observation),
-) -> FailedConnection {
+) -> Option<FailedConnection> {
     let is_spoken = refused.iter().any(|(_, failed)| failed.fault.class > FailureClass::Tls);
     for (version, failed) in refused.iter().filter(|_| !is_spoken) {
         let plan = plan.versions.iter().find(|plan| plan.version == *version);
@@ -37,11 +37,11 @@ pub(crate) fn recognise(
             record.completed()
         };
         if let Some(recognised) = plan.filter(|_| is_refusal).and_then(|plan| survey(plan, failed, &mut connect)) {
-            return recognised;
+            return Some(recognised);
         }
     }
     let farthest = refused.into_iter().rev().max_by_key(|(_, failed)| failed.fault.class);
-    farthest.map_or_else(FailedConnection::interrupted, |(_, failed)| failed)
+    farthest.map(|(_, failed)| failed)
 }
 
 fn survey(

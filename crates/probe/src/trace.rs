@@ -145,8 +145,10 @@ impl Tracing {
                 Ok(()) => break,
             }
         }
-        if self.traces.is_empty() && !refused.is_empty() {
-            return Err(survey::recognise(connector, plan, refused, |_| ()));
+        if self.traces.is_empty()
+            && let Some(failed) = survey::recognise(connector, plan, refused.clone(), |_| ())
+        {
+            return Err(failed);
         }
         self.untraced = refused;
         Ok(())
