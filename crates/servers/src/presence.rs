@@ -2,7 +2,7 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::unprivileged::is_root;
 
@@ -14,6 +14,12 @@ pub struct NotRun {
 
 /// Where daemons stand that an ordinary user's PATH leaves out.
 const DAEMON_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Files without which a program does not do what tests ask of it, where distributions pack them apart; each in one of these folders.
+const PARTS: [(&str, &[&str], &[&str]); 2] = [
+    ("dovecot", &["imap", "pop3"], &["/usr/lib/dovecot", "/usr/libexec/dovecot", "/usr/local/libexec/dovecot"]),
+    ("proftpd", &["mod_tls.so", "mod_tls_shmcache.so"], &["/usr/lib/proftpd", "/usr/libexec/proftpd", "/usr/lib64/proftpd"]),
+];
 
 /// Finds a program in PATH or where daemons stand.
 #[must_use]
@@ -28,11 +34,20 @@ fn postgresql_directories() -> impl Iterator<Item = PathBuf> {
     fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|version| version.path().join("bin"))
 }
 
-/// None if the program is installed, or this is `root` where that is asked for.
+/// None if the program is installed with all its parts, or this is `root` where that is asked for.
 #[must_use]
 pub fn missing(program: &str) -> Option<NotRun> {
     let is_there = if program == "root" { is_root() } else { find(program).is_some() };
-    if is_there { None } else { Some(NotRun::new(program)) }
+    if !is_there {
+        return Some(NotRun::new(program));
+    }
+    missing_part(program, |file| file.is_file()).map(|part| NotRun::new(format!("{program} with {part}")))
+}
+
+/// The first part of the program that no folder has.
+fn missing_part(program: &str, is_file: impl Fn(&Path) -> bool) -> Option<&'static str> {
+    let (_, parts, folders) = PARTS.into_iter().find(|(of, ..)| *of == program)?;
+    parts.iter().copied().find(|part| !folders.iter().any(|folder| is_file(&Path::new(folder).join(part))))
 }
 
 impl NotRun {
@@ -76,4 +91,18 @@ macro_rules! require {
             }
         )+
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_one_of_its_parts_is_missing() {
+        let without = |file: &'static str| move |path: &Path| !path.ends_with(file);
+        assert_eq!(missing_part("dovecot", without("pop3")), Some("pop3"));
+        assert_eq!(missing_part("proftpd", without("mod_tls.so")), Some("mod_tls.so"));
+        assert_eq!(missing_part("dovecot", |_| true), None);
+        assert_eq!(missing_part("nginx", |_| false), None, "it has no parts of its own");
+    }
 }
