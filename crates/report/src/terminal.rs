@@ -40,7 +40,8 @@ const TITLE: anstyle::Style = anstyle::Style::new().bold();
 const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
 
 pub(crate) fn render(page: &Page, style: Style) -> String {
-    let mut out = format!("{}\n", style.paint(TITLE, &visible(&page.title)));
+    let mut out = String::new();
+    wrapped(&page.title, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(TITLE, text)));
     let mut previous: Option<&Block> = None;
     let is_terminal = style.width.is_some();
     let style = Style { width: style.width.or((!page.in_full).then_some(PROSE)), ..style };

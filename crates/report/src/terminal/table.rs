@@ -1,5 +1,7 @@
 //! Tables on a terminal. What does not fit is left out by whole columns: a figure is never wrapped or cut. Words of the last column are
-//! wrapped.
+//! wrapped. What is too wide even so is a list: see `list`.
+
+mod list;
 
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
 
@@ -9,6 +11,9 @@ use crate::table::{Alignment, Row, Table, Tone};
 /// Between two columns.
 const GAP: u16 = 2;
 
+/// From so many columns on, a table that is too wide all the same becomes a list; below, nothing helps.
+const LISTED: usize = 30;
+
 /// The table, and below it, if `says_omitted`, the names of the columns that were left out for the width. Where it is wider than a page, what its groups have in
 /// common stands above each of them.
 pub(super) fn render(table: Table, style: Style, says_omitted: bool) -> String {
@@ -16,28 +21,35 @@ pub(super) fn render(table: Table, style: Style, says_omitted: bool) -> String {
     // Groups of a row or two are no reason for as many empty lines.
     let is_spaced = table.rows.len() > 2 * groups;
     let (above, table) = with_groups_above(table, style.width.unwrap_or(PROSE));
-    let mut above = above.into_iter();
     let (table, left_out) = fit(table, style.width);
-    let mut drawn = draw(&table).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().into_iter();
+    let drawn = draw(&table);
+    let mut drawn = drawn.lines().map(str::trim_end);
+    let header: Vec<&str> = drawn.by_ref().take(header_lines(&table) + 1).collect();
+    let folding = style.width.filter(|_| ends_in_words(&table));
+    let rows: Vec<Vec<String>> = table.rows.iter().zip(drawn).map(|(row, text)| folded(text, row, folding)).collect();
+    let widest = rows.iter().flatten().map(|text| text.chars().count()).max().unwrap_or_default();
     let mut out = String::new();
     let mut line = |text: String| {
         out.push_str(&text);
         out.push('\n');
     };
-    for header in drawn.by_ref().take(header_lines(&table) + 1) {
-        let width = style.width.filter(|_| ends_in_words(&table)).unwrap_or(usize::MAX);
-        line(style.paint(QUIET, &header.chars().take(width).collect::<String>()));
-    }
-    for (row, text) in table.rows.iter().zip(drawn) {
-        if row.begins_group && (is_spaced || !above.as_slice().is_empty()) {
-            line(String::new());
+    if style.width.is_some_and(|width| width >= LISTED && widest > width) {
+        list::render(&table, &above, style).into_iter().for_each(&mut line);
+    } else {
+        let mut above = above.into_iter();
+        let width = folding.unwrap_or(usize::MAX).max(widest);
+        for text in header {
+            line(style.paint(QUIET, &text.chars().take(width).collect::<String>()));
         }
-        if let Some(words) = above.next().filter(|words| !words.is_empty()) {
-            line(style.paint(TITLE, &words));
+        for (row, lines) in table.rows.iter().zip(rows) {
+            if row.begins_group && (is_spaced || !above.as_slice().is_empty()) {
+                line(String::new());
+            }
+            if let Some(words) = above.next().filter(|words| !words.is_empty()) {
+                line(style.paint(TITLE, &words));
+            }
+            lines.iter().for_each(|text| line(painted(text, row, style)));
         }
-        folded(&text, row, style.width.filter(|_| ends_in_words(&table)))
-            .iter()
-            .for_each(|text| line(painted(text, row, style)));
     }
     if says_omitted && !left_out.is_empty() {
         let said = format!("Columns omitted: {}.", left_out.join(", "));
