@@ -26,6 +26,8 @@ use crate::values::{
     parse_wait, starttls,
 };
 
+/// The variable that the password of `--ftp-user` is taken from.
+pub(crate) const FTP_PASSWORD: &str = "REPRISE_FTP_PASSWORD";
 /// The variable that the passphrase of `--key` is taken from.
 const PASSPHRASE: &str = "REPRISE_KEY_PASSPHRASE";
 
@@ -253,10 +255,24 @@ pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
     prompt_passphrase(key)
 }
 
+/// The password of a user of FTP.
+pub(crate) fn ask_ftp_password(user: &str) -> Result<Zeroizing<String>, String> {
+    if let Ok(password) = env::var(FTP_PASSWORD) {
+        return Ok(Zeroizing::new(password));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(format!("--ftp-user needs a password: set {FTP_PASSWORD}, or run in a terminal to enter it"));
+    }
+    prompt(&format!("Password of {user}: "))
+}
+
 /// Asks at the terminal for the passphrase of this file.
 pub(crate) fn prompt_passphrase(file: &Path) -> Result<Zeroizing<String>, String> {
-    let prompt = format!("Passphrase of {}: ", file.display());
-    rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())
+    prompt(&format!("Passphrase of {}: ", file.display()))
+}
+
+fn prompt(words: &str) -> Result<Zeroizing<String>, String> {
+    rpassword::prompt_password(words).map(Zeroizing::new).map_err(|error| error.to_string())
 }
 
 /// That every field can be sent by each of the protocols that are offered.

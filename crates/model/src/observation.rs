@@ -45,6 +45,8 @@ pub struct Observation {
     pub answer: Option<Answer>,
     /// The same request once more on the same connection, where it was kept alive.
     pub next_request: Option<NextRequest>,
+    /// Where early data was accepted and the client's Finished held back: whether a response came before it; `None` elsewhere.
+    pub answered_before_finished: Option<bool>,
     /// Whether a ticket that came is sealed with a key of zero bytes.
     pub ticket_key_is_zero: bool,
     /// Whether the server has sent a record of TLS.
@@ -76,6 +78,7 @@ impl Observation {
             http_status: None,
             answer: None,
             next_request: None,
+            answered_before_finished: None,
             ticket_key_is_zero: false,
             heard_tls: false,
             accepted: false,

@@ -1,6 +1,7 @@
 //! What one connection of a [`Connector`](crate::connector::Connector) is to be, and what came of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reprise_connection::{Fault, MessageLog};
 use reprise_engine::{Config, Offer, Session};
@@ -46,6 +47,8 @@ pub(crate) struct CloseBehavior {
     pub(crate) acknowledges_at_once: bool,
     /// Whether the same is asked once more, where the server keeps the connection open.
     pub(crate) asks_again: bool,
+    /// How long the client's Finished is held back at most where early data was accepted: until a response has begun without it.
+    pub(crate) holds_finished: Option<Duration>,
 }
 
 /// How a connection ends.

@@ -170,6 +170,18 @@ impl Connector {
         self.settings.application.early_request_length()
     }
 
+    /// A connection of TCP to the address that has answered, or to another port there, for what is no single request.
+    pub(crate) fn dial(&mut self, port: Option<u16>) -> Result<Stream, Fault> {
+        self.begun = self.begun.saturating_add(1);
+        let mut address = self.place.addresses.current();
+        address.set_port(port.unwrap_or(address.port()));
+        let (clock, timeout) = (self.settings.clock, self.settings.timeout);
+        let Established { stream, .. } =
+            self.dialer.connect(Dialer::socket(address), &mut Addresses::only(address), clock, timeout)?;
+        stream.prepare().map_err(|error| Fault::of_transport(FailureClass::Connect, "the socket", &error))?;
+        Ok(stream)
+    }
+
     /// Makes one connection, and sees it to its end. Of several addresses, one that accepts it and says nothing of TLS is left for the
     /// next, and the same is tried there.
     pub(crate) fn connect(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
@@ -276,8 +288,10 @@ impl Connector {
         if settings.keeps_messages {
             stream.record(settings.clock);
         }
-        let mut driver = Driver { settings, buffer: &mut self.buffer, attempt, sessions, stream, behavior: plan.behavior };
+        let (buffer, behavior) = (&mut self.buffer, plan.behavior);
+        let mut driver = Driver { settings, buffer, attempt, sessions, stream, behavior, answered_before_finished: None };
         let ended = driver.run(connected, client);
+        record.observation.answered_before_finished = driver.answered_before_finished;
         if let (Some(Record { segments, is_cut, .. }), Some(client)) = (driver.stream.take_record(), client) {
             record.recording = Some(Recording { client, server, connecting, connected, segments });
             record.recording_is_cut = is_cut;
@@ -321,7 +335,7 @@ fn is_sealed_with_zeros(session: &Session) -> bool {
     ticket.is_some_and(|ticket| is_sealed_with_zero_key(ticket))
 }
 
-fn date() -> UnixTime {
+pub(crate) fn date() -> UnixTime {
     UnixTime::since_unix_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 

@@ -4,11 +4,12 @@ pub(crate) mod closing;
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use reprise_connection::exchange::{ConnectionReuse, Negotiated};
 use reprise_connection::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
-use reprise_model::{FailureClass, FaultName, Nanos};
+use reprise_model::{EarlyData, FailureClass, FaultName, Nanos};
 
 use crate::connection_plan::{CloseBehavior, CloseMethod};
 use crate::connector::Settings;
@@ -25,6 +26,8 @@ pub(crate) struct Driver<'c> {
     pub(crate) sessions: &'c mut Vec<Session>,
     pub(crate) stream: Stream,
     pub(crate) behavior: CloseBehavior,
+    /// As an observation holds it.
+    pub(crate) answered_before_finished: Option<bool>,
 }
 
 impl Driver<'_> {
@@ -136,6 +139,10 @@ impl Driver<'_> {
         if !self.attempt.has_outgoing() {
             return Ok(());
         }
+        let is_accepted = self.attempt.facts().is_some_and(|facts| facts.early_data == Some(EarlyData::Accepted));
+        if let Some(time) = self.behavior.holds_finished.take_if(|_| is_accepted) {
+            self.hold_finished(time)?;
+        }
         let (class, awaited) = self.attempt.awaited();
         let now = self.now();
         let outgoing = self.attempt.outgoing(now);
@@ -154,6 +161,20 @@ impl Driver<'_> {
             return Err(Fault::of_transport(class, awaited, &error));
         }
         self.attempt.sent(count);
+        Ok(())
+    }
+
+    /// Lets so much time pass, or less if a response begins: a server need not wait for what is held back (RFC 9846 §2.3).
+    fn hold_finished(&mut self, time: Duration) -> Result<(), Fault> {
+        self.stream.set_deadline(Instant::now() + time);
+        while self.attempt.phases().wait.is_none() && !self.stream.has_ended() {
+            match self.read() {
+                Err(fault) if fault.name == FaultName::Timeout => break,
+                read => read?,
+            }
+        }
+        self.answered_before_finished = Some(self.attempt.phases().wait.is_some());
+        self.stream.set_deadline(Instant::now() + self.settings.timeout);
         Ok(())
     }
 

@@ -132,6 +132,11 @@ impl MeasurementRun {
     }
 }
 
+/// So often a Finished is held back, and for how long: longer than an answer takes, and no longer than somebody would wait.
+const HOLDS: usize = 2;
+const HELD: Duration = Duration::from_millis(250);
+const HELD_AT_MOST: Duration = Duration::from_secs(2);
+
 /// The counted connections of all series in a random order in which each precedes each equally often, so that what drifts, and
 /// what a connection leaves behind, falls on all alike.
 struct Schedule {
@@ -193,7 +198,7 @@ impl Schedule {
         if self.connector.is_interrupted() {
             return Err(FailedConnection::interrupted());
         }
-        let Some(place) = self.order.pop_front() else { return Ok(false) };
+        let Some(place) = self.order.pop_front() else { return self.hold_finished(measurement) };
         let is_first_to_prime = self.done == u64::from(self.begins_with_loaded);
         let offers_loaded = self.begins_with_loaded && self.done == 0;
         if is_first_to_prime {
@@ -204,7 +209,8 @@ impl Schedule {
         }
         self.connector.wait_until(self.next_at);
         self.next_at = self.connector.now() + self.spacing.into();
-        match self.connect(measurement, place) {
+        let Some(made) = self.connect(measurement, place) else { return Ok(false) };
+        match made {
             Ok(observation) => {
                 self.failures_in_a_row.end();
                 self.completed += 1;
@@ -220,8 +226,30 @@ impl Schedule {
         Ok(true)
     }
 
-    fn connect(&mut self, measurement: &mut Measurement, place: usize) -> Result<Observation, FailedConnection> {
-        let Some(series) = self.series.get_mut(place) else { return Err(FailedConnection::interrupted()) };
+    /// Where early data is accepted, finds out whether its answer waits for the client's Finished: then it saves no round trip. No such
+    /// connection is counted.
+    fn hold_finished(&mut self, measurement: &mut Measurement) -> Result<bool, FailedConnection> {
+        let waited = |series: &SeriesRun| series.longest_early_wait();
+        let Some((place, wait)) = self.series.iter().enumerate().find_map(|it| Some((it.0, waited(it.1)?))) else {
+            return Ok(false);
+        };
+        let time = HELD.max(2 * Duration::from(wait));
+        for _ in 0..if time <= HELD_AT_MOST { HOLDS } else { 0 } {
+            self.prime(measurement, place, 1)?;
+            let Some(series) = self.series.get_mut(place) else { break };
+            let Some(record) = series.hold_finished(&mut self.connector, time) else { break };
+            measurement.count(&record.observation);
+            measurement.others.push(record.observation);
+            if record.observation.outcome == Err(FaultName::Interrupted) {
+                return Err(FailedConnection::interrupted());
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next connection of the series at this place; nothing where there is none.
+    fn connect(&mut self, measurement: &mut Measurement, place: usize) -> Option<Result<Observation, FailedConnection>> {
+        let series = self.series.get_mut(place)?;
         let made = series.connect(&mut self.connector);
         match &made {
             Ok(observation) => measurement.count(observation),
@@ -230,7 +258,7 @@ impl Schedule {
         if series.has_shown_enough() {
             self.order.retain(|other| *other != place);
         }
-        made
+        Some(made)
     }
 
     /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
@@ -304,8 +332,10 @@ fn plan_series(
             plan.versions.retain(|plan| plan.version == Version::Tls13);
         } else if spoken.is_empty() || !options.versions.is_empty() && measurement.unmeasured.iter().any(is_of_the_target) {
             let refused = std::mem::take(&mut measurement.unmeasured);
-            let failed = survey::recognise(connector, &plan, refused, |observation| measurement.count(observation));
-            return Err(FailedConnection { is_full_beside_psk: has_psk, ..failed });
+            if let Some(failed) = survey::recognise(connector, &plan, refused, |observation| measurement.count(observation))
+            {
+                return Err(FailedConnection { is_full_beside_psk: has_psk, ..failed });
+            }
         } else {
             let unmeasured = &measurement.unmeasured;
             let is_failing = |plan: &mut VersionPlan| {

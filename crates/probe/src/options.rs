@@ -12,6 +12,7 @@ use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 
+use crate::diagnose::FtpLogin;
 use crate::resolver::AddressFamily;
 
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
@@ -33,6 +34,8 @@ pub struct Options {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// The protocol that asks for TLS in the clear.
     pub starttls: Option<StartTls>,
+    /// Who logs in to try FTP's data channel; `None` for anonymous.
+    pub ftp_login: Option<FtpLogin>,
     /// How long to wait for tickets where nothing else is awaited.
     pub ticket_wait: Duration,
     /// Maximum time per connection, from its first packet to its last.
@@ -79,6 +82,7 @@ impl Default for Options {
             proxy: None,
             proxy_protocol: None,
             starttls: None,
+            ftp_login: None,
             ticket_wait: Duration::from_millis(200),
             timeout: Duration::from_secs(10),
             server_name: ServerName::Host,

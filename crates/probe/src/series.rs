@@ -1,12 +1,13 @@
 //! The connections of one version and kind.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reprise_engine::{Config, ExternalPsk, Session};
-use reprise_model::{Asked, FaultName, Kind, Observation, Purpose};
+use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Purpose};
 
 use crate::client_cpu;
-use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
+use crate::connection_plan::{CloseBehavior, ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::FailedConnection;
 use crate::plan::VersionPlan;
@@ -119,6 +120,22 @@ impl SeriesRun {
         made
     }
 
+    /// A connection with early data that holds its Finished back for so long, and is not counted; `None` where there is no ticket for it.
+    pub(crate) fn hold_finished(&mut self, connector: &mut Connector, time: Duration) -> Option<ConnectionRecord> {
+        let length = connector.early_request_length()?;
+        let asked = self.series.asked;
+        let offer = self.cache.take_offer(asked, connector.now(), length, None)?;
+        let plan = ConnectionPlan::sample(&self.config, asked, offer);
+        let behavior = CloseBehavior { holds_finished: Some(time), ..CloseBehavior::default() };
+        Some(self.cache.connect(connector, ConnectionPlan { purpose: Purpose::Discovery, behavior, ..plan }))
+    }
+
+    /// The longest that accepted early data waited for its answer; `None` where none was answered.
+    pub(crate) fn longest_early_wait(&self) -> Option<Nanos> {
+        let early = self.series.observations.iter().filter(|seen| seen.kind() == Some(Kind::Early));
+        early.filter_map(|seen| seen.phases.wait).max()
+    }
+
     /// Early data that the server accepts and never answers costs its whole timeout each time: a few such connections in a row
     /// are enough, and more would show nothing else.
     pub(crate) fn has_shown_enough(&self) -> bool {
@@ -156,7 +173,7 @@ mod tests {
     use super::*;
     use crate::options::Options;
     use crate::plan::Plan;
-    use reprise_model::{Nanos, Version};
+    use reprise_model::Version;
 
     #[test]
     fn three_in_a_row_are_enough() {

@@ -71,8 +71,10 @@ pub use process::{Launch, Process};
 pub use real_server::{Account, ClientVerify, RealServer, RunningServer};
 pub use relay::{Relay, RelayFault, RelayRule};
 pub use s_server::{SServer, SServerConfig};
+#[cfg(unix)]
+pub use starttls::Vsftpd;
 pub use starttls::{
-    Dovecot, DovecotConfig, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
+    Dovecot, DovecotConfig, Exim, EximConfig, FTP_USER, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
     PartialWitness, Postgres, PostgresConfig, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, SlapdConfig,
     StarttlsAccount,
 };

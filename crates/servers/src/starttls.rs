@@ -7,6 +7,8 @@ mod postgres;
 mod proftpd;
 mod prosody;
 mod slapd;
+#[cfg(unix)]
+mod vsftpd;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,9 +17,11 @@ pub use dovecot::{Dovecot, DovecotConfig, LoginProcesses, MailAccess};
 pub use exim::{Exim, EximConfig};
 pub use mariadb::{MariaDb, MariaDbConfig};
 pub use postgres::{Postgres, PostgresConfig};
-pub use proftpd::{FtpSessionCache, ProFtpd, ProFtpdConfig};
+pub use proftpd::{FTP_USER, FtpSessionCache, ProFtpd, ProFtpdConfig};
 pub use prosody::{Prosody, ProsodyConfig};
 pub use slapd::{Slapd, SlapdConfig};
+#[cfg(unix)]
+pub use vsftpd::Vsftpd;
 
 use super::RunningServer;
 use super::real_server::until_there_are;

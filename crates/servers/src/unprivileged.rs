@@ -43,6 +43,30 @@ pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String;
     Ok([name_of("-u")?, name_of("-g")?])
 }
 
+/// The numbers of the user and the group as which a program runs that [`run_as_nobody`] was asked for.
+pub(super) fn ids_of_nobody() -> [u32; 2] {
+    #[cfg(unix)]
+    if !is_root() {
+        return [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
+    }
+    #[cfg(unix)]
+    return [NOBODY; 2];
+    #[cfg(not(unix))]
+    [0; 2]
+}
+
+/// Keeps a file from all but its owner.
+pub(super) fn owner_alone(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    let kept = {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+    };
+    #[cfg(not(unix))]
+    let kept = Ok(());
+    Ok(kept.map_err(|source| LabError::File { path: path.to_owned(), source })?)
+}
+
 /// Where this is root, gives a file or folder to nobody.
 pub(super) fn hand_over(path: &Path) -> Result<()> {
     #[cfg(unix)]

@@ -21,6 +21,7 @@ mod balanced;
 mod broken;
 mod caddy;
 mod compiled;
+mod data_channel;
 mod envoy;
 mod gnutls_api;
 mod haproxy;

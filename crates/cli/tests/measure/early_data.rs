@@ -2,7 +2,7 @@
 
 use reprise_lab::{ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerApplication};
 use reprise_model::{Kind, Version};
-use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
+use reprise_servers::{HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, SessionCache};
 
 use reprise_harness::{DEADLINE, Lab, Reprise, assert_account_for, nginx_listening};
 
@@ -14,6 +14,24 @@ fn rustls(lab: &Lab, max_early_data: u32, change: impl FnOnce(&mut EmbeddedConfi
         (config.resumption, config.max_early_data) = (EmbeddedResumption::Id, max_early_data);
         change(config);
     })
+}
+
+/// HAProxy 2.6 answers once the client has finished, so that early data saves no round trip; nginx does not wait.
+#[test]
+fn early_data_that_is_answered_late_is_told() {
+    reprise_servers::require!("haproxy", "nginx");
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let late = HaProxy::start(HaProxyConfig { early_data: true, ..HaProxyConfig::new(identity.clone()) }).unwrap();
+    let at_once = Nginx::start(NginxConfig { early_data: true, ..NginxConfig::new(vec![identity]) }).unwrap();
+    for (address, is_late) in [(late.address(), true), (at_once.address(), false)] {
+        let outcome = lab.measure(address).args(["--tls", "1.3", "--kinds", "ticket,early"]).count(COUNT).run().exits(0);
+        assert_eq!(outcome.measured(Version::Tls13, Kind::Early).n, ALL, "{address}");
+        let found = outcome.document().findings.into_iter().find(|it| it.id == "early-data-late");
+        let evidence = found.map(|it| it.evidence.concat());
+        let expected = "No response came before it on 2 connections that held the Finished back".to_owned();
+        assert_eq!(evidence, is_late.then_some(expected), "{address}");
+    }
 }
 
 /// What becomes of early data at an nginx.

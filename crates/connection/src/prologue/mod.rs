@@ -18,8 +18,8 @@ pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
 pub use route::Route;
 pub use server_side::ServerReply;
-pub use starttls::StartTls;
 pub(crate) use starttls::{Introduction, Service};
+pub use starttls::{StartTls, reply};
 
 /// How far a prologue is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

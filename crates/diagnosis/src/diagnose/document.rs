@@ -11,7 +11,7 @@ use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
-use super::{StoredSession, findings, processor_time, stored_session, whole_request};
+use super::{StoredSession, data_channel, findings, processor_time, stored_session, whole_request};
 use crate::bound::bound;
 use crate::causes::{causes, version_fails};
 use crate::figures::connections;
@@ -53,6 +53,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let found: Vec<Finding> = with_remedies(found, software.as_deref(), starttls).collect();
     let matrix = matrix(&examined);
     let warnings = warnings(examination, &found);
+    let channel = examination.data_channel.as_ref();
     let is_explained = found.iter().any(|finding| finding.severity != Severity::Note);
     let unexplained = (!is_explained && reached).then(|| failed_without_reason(examination)).flatten();
     Diagnosis {
@@ -72,7 +73,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         failure,
         incomplete: examination.ended_by.is_some(),
         findings: found,
-        experiments: examination.runs.iter().map(record).collect(),
+        experiments: examination.runs.iter().map(record).chain(channel.and_then(data_channel::record)).collect(),
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
         nodes: nodes(judgements),
@@ -80,11 +81,16 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         figures: match reached && error_of_all(&observations).is_none() {
             true => {
                 let of_time = whole_request::sentences(figures, &examined).into_iter().chain(bound(figures));
-                of_time.chain(stored_session::sentences(&examined)).collect()
+                let of_ftp = channel.and_then(data_channel::sentence);
+                of_time.chain(stored_session::sentences(&examined)).chain(of_ftp).collect()
             }
             false => Vec::new(),
         },
-        warnings: warnings.into_iter().chain(unexplained).collect(),
+        warnings: warnings
+            .into_iter()
+            .chain(unexplained)
+            .chain(channel.and_then(|channel| data_channel::warning(channel, options)))
+            .collect(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a diagnosis shows of a server beyond what a measurement does: the rules of the causes over its experiments.
 
+mod data_channel;
 mod document;
 pub(crate) mod examined;
 mod processor_time;

@@ -11,7 +11,8 @@ use reprise_model::{
     TicketKeyName, Version,
 };
 use reprise_probe::diagnose::{
-    CONTROL, EXPERIMENTS, Examination, ExperimentRun, Judgement, ProbeRecord, Spent, Step, Variation,
+    CONTROL, DataChannel, DataTransfer, EXPERIMENTS, Examination, ExperimentRun, Judgement, ProbeRecord, Spent, Step,
+    Variation,
 };
 
 use super::StoredSession;
@@ -175,6 +176,22 @@ impl Scene {
             seen.spent = Spent { client: Some(Nanos(client[place])), server: Some(Nanos(server[place])) };
         }
         self.0
+    }
+
+    /// Transfers over FTP's data channel under TLS 1.3, with the control connection's session and without: whether it was resumed, and
+    /// whether the listing was complete.
+    pub(crate) fn transfers(mut self, with: [(bool, bool); 2], without: [bool; 2]) -> Self {
+        let transfer = |offers_session, is_resumed, is_complete| DataTransfer {
+            tls: Version::Tls13,
+            offers_session,
+            is_resumed: Some(is_resumed),
+            is_complete,
+            reply: if is_complete { "226 done" } else { "522 refused" }.to_owned(),
+        };
+        let with = with.map(|(is_resumed, is_complete)| transfer(true, is_resumed, is_complete));
+        let transfers = with.into_iter().chain(without.map(|is_complete| transfer(false, false, is_complete))).collect();
+        self.0.data_channel = Some(DataChannel { transfers, ended_by: None });
+        self
     }
 
     pub(crate) fn examination(self) -> Examination {

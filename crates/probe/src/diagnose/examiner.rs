@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 
 use reprise_connection::Target;
+use reprise_connection::prologue::StartTls;
 use reprise_model::document::{AnswerDifference, Confidence};
 use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Nanos, Observation, Version, answers_that_differ};
 
+use super::data_channel::try_transfers;
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
 use super::probe_record::series;
@@ -49,7 +51,11 @@ pub fn diagnose(
         };
     let limited = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
     let mut examiner = Examiner { limited, plan: &plan, found: examination, given: Given::new() };
-    let ended = examiner.examine().and_then(|()| examiner.repeat()).and_then(|()| examiner.ask_again_what_fails());
+    let ended = examiner
+        .examine()
+        .and_then(|()| examiner.repeat())
+        .and_then(|()| examiner.ask_again_what_fails())
+        .and_then(|()| examiner.try_data_channel(options));
     examiner.finish(ended.err())
 }
 
@@ -224,6 +230,22 @@ impl<'a> Examiner<'a> {
         is_grave && differs(&run.seen) && run.repeats.iter().all(differs)
     }
 
+    /// Transfers under each version that is spoken. A proxy would have to reach the server's other ports.
+    fn try_data_channel(&mut self, options: &Options) -> Result<(), EarlyEnd> {
+        if options.starttls != Some(StartTls::Ftp) || options.proxy.is_some() {
+            return Ok(());
+        }
+        let spoken = |plan: &&VersionPlan| self.chosen(plan.version).is_some();
+        let plans: Vec<&VersionPlan> = self.plan.versions.iter().filter(spoken).collect();
+        if plans.is_empty() {
+            return Ok(());
+        }
+        let login = options.ftp_login.clone().unwrap_or_default();
+        let (found, ended) = try_transfers(&mut self.limited, &plans, &login);
+        self.found.data_channel = Some(found);
+        ended
+    }
+
     fn plan(&self, version: Version) -> Option<&'a VersionPlan> {
         self.plan.versions.iter().find(|plan| plan.version == version)
     }
@@ -304,7 +326,7 @@ impl<'a> Examiner<'a> {
         let mut connector = limited.connector;
         if !any_completed && found.ended_by.is_none() {
             let failed = survey::recognise(&mut connector, plan, found.refused.clone(), |_| ());
-            found.ended_by = Some(EarlyEnd::Unreachable(failed));
+            found.ended_by = failed.map(EarlyEnd::Unreachable);
         }
         found.series = series(&found.runs);
         found.software = software;

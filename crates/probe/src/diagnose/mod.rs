@@ -1,5 +1,6 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
+mod data_channel;
 mod ended_connections;
 mod examiner;
 mod experiment;
@@ -20,6 +21,7 @@ use reprise_model::{AnsweredConnection, Asked, Nanos, Version};
 use crate::addresses::DeadAddress;
 use crate::failed::FailedConnection;
 use crate::series::Series;
+pub use data_channel::{DataChannel, DataTransfer, FtpLogin, NoTransfer};
 pub use ended_connections::EndedConnections;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
@@ -67,6 +69,8 @@ pub struct Examination {
     pub runs: Vec<ExperimentRun>,
     /// What the judge concludes of each mechanism.
     pub judgements: Vec<Judgement>,
+    /// What FTP's data connections came to; `None` where nothing is served by FTP.
+    pub data_channel: Option<DataChannel>,
     /// Those that were not, and why.
     pub not_made: Vec<NotMade>,
     /// The connections in which nothing was varied, by version and kind: what `measure` would have seen of them.

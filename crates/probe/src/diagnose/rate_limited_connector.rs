@@ -81,6 +81,12 @@ impl<'a> RateLimitedConnector<'a> {
         Ok((record, spent))
     }
 
+    /// Has connections of another kind made, as soon as they may be begun.
+    pub(super) fn converse<T>(&mut self, make: impl FnOnce(&mut Connector) -> T) -> Result<T, EarlyEnd> {
+        self.pace()?;
+        Ok(make(&mut self.connector))
+    }
+
     /// A full handshake has ended: what went wrong with it, as long as the target still wants to be asked.
     pub(super) fn settle_full(&mut self, record: &ConnectionRecord) -> Result<Option<Fault>, EarlyEnd> {
         let seen = &record.observation;

@@ -6,10 +6,13 @@ use reprise_lab::Identity;
 
 use crate::driver::{Driven, Driver, ReadySign};
 use crate::scratch::ScratchDir;
-use crate::unprivileged::{run_as_nobody, user_and_group};
+use crate::unprivileged::{ids_of_nobody, owner_alone, run_as_nobody, user_and_group};
 use crate::{Account, Result};
 
-/// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
+/// The user of [`ProFtpd`], and the password.
+pub const FTP_USER: [&str; 2] = ["lab", "secret"];
+
+/// A running ProFTPD where [`FTP_USER`] can log in. It says itself which connections were resumed.
 ///
 /// It takes each connection with a process of its own, and after one of them has ended it waits for up to 0.2 s before it
 /// takes the next.
@@ -26,6 +29,8 @@ pub struct ProFtpdConfig {
     pub session_cache: FtpSessionCache,
     /// `TLSEngine`: whether it knows TLS at all.
     pub speaks_tls: bool,
+    /// Further directives.
+    pub directives: String,
 }
 
 /// Where ProFTPD keeps sessions besides those in tickets.
@@ -43,7 +48,13 @@ impl ProFtpdConfig {
     /// TLS, as it comes.
     #[must_use]
     pub fn new(identity: Identity) -> Self {
-        Self { identity, session_tickets: None, session_cache: FtpSessionCache::OneEach, speaks_tls: true }
+        Self {
+            identity,
+            session_tickets: None,
+            session_cache: FtpSessionCache::OneEach,
+            speaks_tls: true,
+            directives: String::new(),
+        }
     }
 }
 
@@ -60,6 +71,17 @@ impl Driver for ProFtpdConfig {
 
     const AS_NOBODY: bool = true;
 
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        directory.make_directory("files")?;
+        // As `openssl passwd -5 -salt reprise secret` writes it. To another than its own user it could not change.
+        let hash = "$5$reprise$g75s7wqp/rQYjUnQdPCECr0uXvTuPJHgviB.N0gN0n2";
+        let ([uid, gid], home) = (ids_of_nobody(), directory.path("files"));
+        let [user, _] = FTP_USER;
+        let users = directory.write(USERS, &format!("{user}:{hash}:{uid}:{gid}::{}:/bin/sh\n", home.display()))?;
+        // It refuses one that others may read.
+        owner_alone(&users)
+    }
+
     fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let on_if = |on| if on { "on" } else { "off" };
         let kind = if self.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
@@ -67,6 +89,7 @@ impl Driver for ProFtpdConfig {
         let [user, group] = user_and_group(run_as_nobody)?;
         let [certificate, key] = directory.write_identity("server", &self.identity)?;
         let engine = on_if(self.speaks_tls);
+        let directives = &self.directives;
         let tickets = self.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
         let cache = match self.session_cache {
             FtpSessionCache::OneEach => "",
@@ -101,7 +124,11 @@ TLSLog {{root}}/{TLS_LOG}
 TLSProtocol TLSv1.2 TLSv1.3
 TLS{kind}CertificateFile {certificate}
 TLS{kind}CertificateKeyFile {key}
-{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
+{tickets}{cache}{directives}
+AuthOrder mod_auth_file.c
+AuthUserFile {{root}}/{USERS}
+RequireValidShell off
+LogFormat lab "{COMMAND_FORMAT}"
 ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
 "#
         ))
@@ -119,6 +146,7 @@ ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
     }
 }
 
+const USERS: &str = "users";
 const PID_FILE: &str = "proftpd.pid";
 const TLS_LOG: &str = "tls.log";
 const COMMAND_LOG: &str = "commands.log";

@@ -1,6 +1,6 @@
 //! Services that begin in the clear and are asked for TLS: one protocol, one file.
 
-mod reply;
+pub mod reply;
 
 use std::fmt;
 use std::net::IpAddr;

@@ -5,7 +5,10 @@ use crate::prologue::Problem;
 use crate::prologue::dialogue::{Length, Turn, Unexpected};
 
 /// How long the reply is. `250-` begins one of several lines; it ends with the line that begins with `250 `.
-pub(super) fn length(heard: &[u8]) -> Length {
+///
+/// # Errors
+/// [`Unexpected`] if it does not begin as a reply does.
+pub fn length(heard: &[u8]) -> Length {
     let mut code = None;
     let mut length = 0;
     for line in heard.split_inclusive(|&byte| byte == b'\n') {
@@ -26,7 +29,7 @@ pub(super) fn length(heard: &[u8]) -> Length {
 }
 
 /// The code, once the reply is whole.
-pub(super) fn code(reply: &[u8]) -> Option<u16> {
+pub fn code(reply: &[u8]) -> Option<u16> {
     std::str::from_utf8(reply.get(..3)?).ok()?.parse().ok()
 }
 

@@ -131,6 +131,24 @@ fn what_is_varied_gains_the_session() {
 }
 
 #[test]
+fn data_connections_resume_or_get_nothing() {
+    const RESUMED: (bool, bool) = (true, true);
+    let of = |with, without| Scene::resuming(TLS13).transfers(with, without);
+    let cause = &data_channel_session::CAUSE;
+    check(vec![
+        (cause, of([RESUMED; 2], [true; 2]), &[]),
+        (cause, of([RESUMED; 2], [false; 2]), &["Note, Certain", "0 of 2 listings without the session", "522 refused"]),
+        (cause, of([(false, false); 2], [false; 2]), &["Fault, Likely", "No data connection gets anything"]),
+        (cause, of([(false, false); 2], [true; 2]), &["Fault, Certain", "where they offer"]),
+        (cause, of([(false, true); 2], [true; 2]), &["Note, Certain", "makes a full handshake"]),
+        // Now one way and now the other, and a listing that is refused for another reason.
+        (cause, of([RESUMED; 2], [true, false]), &[]),
+        (cause, of([(true, false); 2], [false; 2]), &[]),
+        (cause, Scene::resuming(TLS13), &[]),
+    ]);
+}
+
+#[test]
 fn sessions_are_offered_in_a_burst() {
     let burst = |kinds: &[Kind], without| Scene::resuming(TLS13).burst(TLS13, kinds, without);
     let two_tickets: Expected =

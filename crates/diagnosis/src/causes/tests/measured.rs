@@ -241,6 +241,16 @@ fn early_data_is_told_by_what_becomes_of_it() {
 }
 
 #[test]
+fn early_data_that_is_answered_late_is_told() {
+    let held = |answered| full("1.3").all(move |it| it.answered_before_finished = answered);
+    check(&[
+        (&early_data_late::CAUSE, held(Some(false)), &["Note, Certain", "No response came before it on 100 connections"]),
+        (&early_data_late::CAUSE, held(Some(true)), &[]),
+        (&early_data_late::CAUSE, held(None), &[]),
+    ]);
+}
+
+#[test]
 fn early_data_that_is_never_answered_is_told() {
     let failing = |example: Example, name| example.refused("1.3", Kind::Early, 3).all(|it| it.outcome = Err(name));
     check(&[
