@@ -101,7 +101,9 @@ fn fact(out: &mut String, fact: &Fact, facts: &[Fact], style: Style) {
     let width = facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or_default() + 2;
     let name = format!("{:<width$}", fact.name);
     let indent = " ".repeat(width);
-    for (index, text) in wrapped(&fact.value, &indent, &indent, style).iter().enumerate() {
+    // A suite's name is longer than a narrow line, and nothing that anybody copies.
+    let value = options(style.width.unwrap_or(PROSE).min(PROSE), &indent, &indent).break_words(true);
+    for (index, text) in filled(&fact.value, value).iter().enumerate() {
         match (index, text.strip_prefix(&indent)) {
             (0, Some(value)) => line(out, &format!("{}{value}", style.paint(QUIET, &name))),
             _ => line(out, text),
@@ -149,6 +151,18 @@ fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
 
 /// Text in lines of so many columns. A figure is never parted from its unit.
 pub(crate) fn in_lines(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
+    filled(text, options(width, first, rest))
+}
+
+fn options<'i>(width: usize, first: &'i str, rest: &'i str) -> textwrap::Options<'i> {
+    textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
+fn filled(text: &str, options: textwrap::Options<'_>) -> Vec<String> {
     const TOGETHER: [(&str, &str); 6] = [
         (" ms", "\u{a0}ms"),
         (" µs", "\u{a0}µs"),
@@ -158,11 +172,6 @@ pub(crate) fn in_lines(text: &str, first: &str, rest: &str, width: usize) -> Vec
         ("TLS 1.", "TLS\u{a0}1."),
     ];
     let bound = TOGETHER.iter().fold(visible(text), |text, (parted, bound)| text.replace(parted, bound));
-    let options = textwrap::Options::new(width)
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .break_words(false)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::wrap(&bound, options).into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
@@ -206,6 +215,16 @@ mod tests {
     fn a_line_that_cannot_be_broken_runs_over() {
         let directive = "ssl_session_cache=shared:SSL:10m;";
         assert_eq!(wrapped(directive, "→ ", "  ", NARROW), [format!("→ {directive}")]);
+    }
+
+    #[test]
+    fn the_value_of_a_fact_never_runs_over() {
+        let mut out = String::new();
+        let value = "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 · x25519".to_owned();
+        let facts = [Fact { name: "TLS 1.2".to_owned(), value, is_secondary: false }];
+        fact(&mut out, &facts[0], &facts, NARROW);
+        assert!(out.lines().all(|line| line.chars().count() <= 24), "{out}");
+        assert_eq!(out.split_whitespace().collect::<String>(), "TLS1.2TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256·x25519");
     }
 
     #[test]
