@@ -33,6 +33,9 @@ pub fn causes(causes: impl Iterator<Item = &'static Cause>, style: Style) -> Str
 /// Prose is not set wider than this, however wide the terminal.
 const PROSE: usize = 100;
 
+/// Less is narrow.
+const NARROW: usize = 60;
+
 /// Where the text of an item begins: behind the longest label, `warning`.
 const LABEL: usize = 9;
 
@@ -113,8 +116,10 @@ fn fact(out: &mut String, fact: &Fact, facts: &[Fact], style: Style) {
 
 fn item(out: &mut String, item: &Item, style: Style) {
     let indent = " ".repeat(LABEL);
+    // A name and how sure it is stand together where a line has room for both.
+    let gap = if style.width.is_some_and(|width| width < NARROW) { ' ' } else { '\u{a0}' };
     let text = match (&item.slug, item.confidence) {
-        (Some(slug), Some(confidence)) => format!("{} [{slug},\u{a0}{confidence}]", item.text),
+        (Some(slug), Some(confidence)) => format!("{} [{slug},{gap}{confidence}]", item.text),
         (Some(slug), None) => format!("{} [{slug}]", item.text),
         (None, _) => item.text.clone(),
     };

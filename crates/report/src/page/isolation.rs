@@ -16,7 +16,9 @@ pub(super) fn isolation(records: &[IsolationRecord], shown: Shown) -> Vec<Block>
     let is_shown = |record: &&IsolationRecord| shown.in_full || !is_as_it_should_be(record.verdict);
     let offers: Vec<&IsolationRecord> = records.iter().filter(is_shown).collect();
     let mut blocks = section("Who may enter, by full handshakes", entries(records), []);
-    blocks.extend(section("Sessions that were offered elsewhere", offered(&offers), []));
+    let is_elsewhere = offers.iter().any(|record| record.from != record.to);
+    let title = if is_elsewhere { "Sessions that were offered elsewhere" } else { "Sessions that were offered again" };
+    blocks.extend(section(title, offered(&offers), []));
     blocks.extend((offers.len() < records.len()).then(|| Block::Aside(left_out(records, offers.len()))));
     blocks
 }

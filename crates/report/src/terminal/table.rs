@@ -46,9 +46,11 @@ pub(super) fn render(table: Table, style: Style, says_omitted: bool) -> String {
                 line(String::new());
             }
             if let Some(words) = above.next().filter(|words| !words.is_empty()) {
-                line(style.paint(TITLE, &words));
+                wrapped(&words, "", "  ", style).iter().for_each(|text| line(style.paint(TITLE, text)));
             }
-            lines.iter().for_each(|text| line(painted(text, row, style)));
+            let (beside, below) = note(row, lines.last().map_or(0, |text| text.chars().count()), style.width);
+            lines.iter().for_each(|text| line(painted(text, beside.as_deref(), row, style)));
+            below.iter().for_each(|text| line(style.paint(tone(row.tone), text)));
         }
     }
     if says_omitted && !left_out.is_empty() {
@@ -140,9 +142,20 @@ fn header_lines(table: &Table) -> usize {
     if table.columns.iter().all(|column| column.unit.is_empty()) { 1 } else { 2 }
 }
 
-fn painted(drawn: &str, row: &Row, style: Style) -> String {
-    let text = match &row.note {
-        Some(note) => format!("{drawn}  {}", visible(note)),
+/// What is said of a row: beside its figures where there is room, else below them.
+fn note(row: &Row, drawn: usize, width: Option<usize>) -> (Option<String>, Vec<String>) {
+    let Some(note) = row.note.as_deref().map(visible) else { return (None, Vec::new()) };
+    match width {
+        Some(width) if drawn + usize::from(GAP) + note.chars().count() > width => {
+            (None, in_lines(&note, "    ", "    ", width))
+        }
+        _ => (Some(note), Vec::new()),
+    }
+}
+
+fn painted(drawn: &str, note: Option<&str>, row: &Row, style: Style) -> String {
+    let text = match note {
+        Some(note) => format!("{drawn}  {note}"),
         None => drawn.to_owned(),
     };
     // The medians are what is read first: spreads step back.

@@ -46,13 +46,15 @@ pub(super) fn transfer(
     let mut data = TlsStream::new(stream, config.clone(), offer.offer, connector.settings.clock)?;
     control.tls.send(b"LIST\r\n")?;
     let mut reply = control.reply()?;
+    let mut is_resumed = None;
     if reply.is_preliminary() {
         let listed = list(&mut data);
+        is_resumed = data.is_resumed();
+        // vsftpd says nothing more before it has our close_notify.
+        data.close();
         interrupted(listed)?;
         reply = control.reply()?;
     }
-    let is_resumed = data.is_resumed();
-    data.close();
     let transfer =
         DataTransfer { tls, offers_session: is_offered, is_resumed, is_complete: reply.is_completion(), reply: reply.text };
     let _ = control.tls.send(b"QUIT\r\n");
