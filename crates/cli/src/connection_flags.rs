@@ -261,7 +261,7 @@ pub(crate) fn ask_ftp_password(user: &str) -> Result<Zeroizing<String>, String> 
         return Ok(Zeroizing::new(password));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(format!("--ftp-user needs a password: set {FTP_PASSWORD}, or run in a terminal to enter it"));
+        return Err(format!("the password of {user} is missing: set {FTP_PASSWORD}, or run in a terminal to enter it"));
     }
     prompt(&format!("Password of {user}: "))
 }
