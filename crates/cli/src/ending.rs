@@ -131,7 +131,7 @@ mod tests {
     fn a_system_error_is_told_once() {
         let denied = || io::Error::from_raw_os_error(13);
         let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
-        let told = with_its_causes(&reprise_lab::Error::Listen { address, source: denied() }.into());
+        let told = with_its_causes(&reprise_lab::LabError::Listen { address, source: denied() }.into());
         assert_eq!(told, format!("cannot listen on 127.0.0.1:1: {}", denied()));
         let context = Err::<(), _>(denied()).context("x.json").context("cannot write").unwrap_err();
         assert_eq!(with_its_causes(&context), format!("cannot write: x.json: {}", denied()));
