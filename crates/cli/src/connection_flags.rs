@@ -49,7 +49,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = parse_header, help_heading = "Request")]
     header: Vec<(String, String)>,
     /// With --no-request, wait this long for tickets
-    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = parse_wait, help_heading = "Request")]
+    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = parse_wait, requires = "no_request", help_heading = "Request")]
     ticket_wait: Duration,
 
     /// Trust the root certificates in this PEM file instead of the system's

@@ -101,7 +101,7 @@ mod tests {
         let cause = cause("not-offered").unwrap();
         let first = |example: Example| {
             let finding = example.case().found(cause, Severity::Fault, Confidence::Likely, "");
-            finding.remedies.first().and_then(|remedy| remedy.software.clone())
+            finding.remedies.into_iter().find_map(|remedy| remedy.software)
         };
         assert_eq!(first(Example::new()).as_deref(), Some("nginx"));
         assert_eq!(first(Example::new().starttls("smtp")).as_deref(), Some("Exim"));

@@ -23,6 +23,8 @@ pub struct WatchedConnection {
     pub peer: SocketAddr,
     /// The client's process, where it runs on this machine and the system tells.
     pub process: Option<u32>,
+    /// The file name of that process' program.
+    pub program: Option<String>,
     /// When the connection was accepted.
     pub arrived: Nanos,
     /// What its ClientHello offers; none where no whole one came.
@@ -41,6 +43,10 @@ pub struct WatchedConnection {
     pub first_response: Option<Nanos>,
     /// The `User-Agent` of its first request, cut short.
     pub user_agent: Option<String>,
+    /// Whether that request is one that a proxy passes on, so that its `User-Agent` is another program's.
+    pub passed_on: bool,
+    /// IANA's name of the alert by which the client ended it after the handshake, other than close_notify.
+    pub alert: Option<String>,
     /// When and how it ended; none while it is open.
     pub end: Option<(Nanos, WatchedEnd)>,
 }
@@ -55,6 +61,7 @@ impl WatchedConnection {
             number,
             peer,
             process: None,
+            program: None,
             arrived,
             offer: None,
             handshake: WatchedHandshake::Unfinished,
@@ -64,6 +71,8 @@ impl WatchedConnection {
             requests: 0,
             first_response: None,
             user_agent: None,
+            passed_on: false,
+            alert: None,
             end: None,
         }
     }
@@ -166,6 +175,8 @@ pub struct HandshakeEnd {
     pub alert: Option<String>,
     /// What the server's TLS library or the socket said.
     pub reason: String,
+    /// Whether the client left in the middle of it without a word: as one that is stopped does.
+    pub is_left: bool,
 }
 
 /// How a connection ended.

@@ -8,7 +8,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Version, WatchedConnection, WatchedEnd};
 
 use super::{Cause, Rule, client_fix};
-use crate::client::case::{ClientCase, named, waited_until};
+use crate::client::case::{ClientCase, named, waited_until, wants_another_protocol};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-closes-early",
@@ -20,7 +20,8 @@ load tools are such clients.",
     seen: "\
 No connection brings a response, none offers a session, and two or more end after the handshake: by a reset, with which
 a system answers unread bytes (RFC 2525 §2.17), or before the tickets were sent. Two resets are certain, what left before is likely; an
-end by FIN or close_notify may have read them, and is possible only. With a server that waits, or under TLS 1.2, the same
+end by FIN or close_notify may have read them, and is possible only. A client that asks for other protocols than http/1.1 by ALPN, as gRPC's
+do, leaves because it does not get them, and one that ends with an alert says why itself: neither is meant. With a server that waits, or under TLS 1.2, the same
 client resumes.",
     confirm: "\
 `s_client` that does not wait saves nothing where the tickets are still on their way; with a wait it does:
@@ -56,6 +57,8 @@ fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
         .completed()
         .filter(|(it, _, agreed)| agreed.version == Version::Tls13 && it.sessions_given > 0 && it.first_response.is_none())
         .filter(|(it, _, agreed)| waited_until(it, agreed).is_none())
+        // Why these left is another matter.
+        .filter(|(it, offer, _)| it.alert.is_none() && !wants_another_protocol(offer))
         .filter_map(|(it, _, _)| Some((it, it.end?.1)))
         .filter(|(_, end)| matches!(end, WatchedEnd::Reset | WatchedEnd::Fin | WatchedEnd::CloseNotify))
         .collect();

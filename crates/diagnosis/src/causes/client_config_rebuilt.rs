@@ -5,7 +5,7 @@
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
-use super::client_never_offers::{self, is_silent};
+use super::client_never_offers::{self, is_java_without_a_host, is_silent};
 use super::{Cause, Rule, client_fix};
 use crate::client::case::{Chance, ClientCase, first_lines, is_other_process, named};
 use crate::client::software::{CURL, Habit, habit};
@@ -140,7 +140,7 @@ fn silent(case: &ClientCase<'_>) -> Option<Finding> {
         return None;
     }
     let misses = case.misses().count();
-    let likely = habit(case.software) == Habit::Resumes && misses > 1;
+    let likely = habit(case.software) == Habit::Resumes && misses > 1 && !is_java_without_a_host(case);
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
     let title = format!("Each connection starts without the sessions of earlier ones: {misses} could have offered one");
     let mut evidence = client_never_offers::evidence(case);

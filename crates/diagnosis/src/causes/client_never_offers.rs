@@ -8,7 +8,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::{Cause, Rule, client_fix};
 use crate::client::case::{Chance, ClientCase, first_lines, named, outcome};
-use crate::client::software::{GO, Habit, habit};
+use crate::client::software::{GO, Habit, JAVA, habit};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "client-never-offers",
@@ -20,8 +20,10 @@ requests and httpx have no way to give one.",
     seen: "\
 The client reads tickets and session IDs, comes back, and offers none of them: under TLS 1.2 an empty session ID and
 an empty ticket extension, under TLS 1.3 no pre_shared_key. `client-config-rebuilt` looks the same: where the library
-resumes only when told, this is the likelier, and otherwise both are possible. Where the ClientHello does not even ask
-for sessions (no psk_key_exchange_modes, RFC 9846 §4.3.9; under TLS 1.2 no session_ticket of a Go client) it is plain.",
+resumes only when told, this is the likelier, and otherwise both are possible. A ClientHello that
+does not even ask for sessions (no psk_key_exchange_modes, RFC 9846 §4.3.9; under TLS 1.2 no session_ticket) makes it likely of
+Go, whose client then has no cache. Of others it is possible: servers on OpenSSL send tickets all the same, which such a client may use
+(Erlang's does with `{session_tickets, auto}`), and this server has no way to.",
     confirm: "\
 Let the program connect twice to a server that says which session it was:
 
@@ -31,6 +33,7 @@ openssl s_server -accept 8443 -cert cert.pem -key key.pem -www
 
 The page that it answers with says `New` or `Reused`.",
     costs: "Every connection is a full handshake, whatever the server does.",
+    advice: "Hand the library a session of an earlier connection to the same host, taken after its response, or make all connections with one object that does so (client, pool, agent). Connections that are kept save more:",
     fixes: &[
         client_fix(
             "curl",
@@ -86,7 +89,8 @@ The page that it answers with says `New` or `Reused`.",
         client_fix(
             "Java",
             "",
-            "one SSLContext for all connections, which are opened with a host and a port: it resumes by itself",
+            "one SSLContext for all connections, which are opened with a host and a port (Netty: SslContext.newHandler(alloc, host, port)): \
+             it resumes by itself",
         ),
         client_fix(
             ".NET",
@@ -106,7 +110,7 @@ The page that it answers with says `New` or `Reused`.",
         client_fix("reqwest", "", "one reqwest::Client for all requests, and its clones: with rustls it resumes by itself"),
     ],
     severities: &[Severity::Fault, Severity::Note],
-    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    confidences: &[Confidence::Likely, Confidence::Possible],
     watched: Some(Rule { rank: 1, find: of_client }),
     ..Cause::BLANK
 };
@@ -134,13 +138,16 @@ fn asks_for_none(case: &ClientCase<'_>) -> Option<Finding> {
             Version::Tls12 | Version::Tls13 => return None,
         }
     }
-    let confidence = match (tls12, tls13) {
-        (0, 0) => return None,
-        (0, _) => Confidence::Certain,
-        _ => Confidence::Likely,
-    };
+    if tls12 + tls13 == 0 {
+        return None;
+    }
+    // Servers on OpenSSL give tickets all the same, and what a client does with those is not seen here. Go's asks where it has a cache.
+    let confidence = if case.software == Some(GO) { Confidence::Likely } else { Confidence::Possible };
     let severity = if tls12 + tls13 > 1 { Severity::Fault } else { Severity::Note };
-    let title = "The client does not ask for sessions, so no server issues any";
+    let title = match confidence {
+        Confidence::Likely => "The client does not ask for sessions, as a Go client without a ClientSessionCache does not",
+        _ => "The client does not ask for sessions: many servers give it none, those on OpenSSL do all the same",
+    };
     let line = |what: &str, count: u32| (count > 0).then(|| format!("{what} in 0 of {count} ClientHellos"));
     let evidence = [
         line("psk_key_exchange_modes (RFC 9846, section 4.3.9)", tls13),
@@ -158,12 +165,24 @@ fn offers_none(case: &ClientCase<'_>) -> Option<Finding> {
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
     let title = format!("The client never offers a session: {misses} connections could have");
     let mut evidence = evidence(case);
+    if is_java_without_a_host(case) {
+        evidence.push(
+            "No server_name in any ClientHello: an SSLEngine that is made without a host and a port, as Netty's \
+                newHandler(alloc), finds no session again"
+                .to_owned(),
+        );
+    }
     evidence.push(
         "A new configuration for each connection (client-config-rebuilt) looks the same on the wire. To distinguish them, \
             make two connections from the same configuration object; if the second still offers nothing, it is this"
             .to_owned(),
     );
     Some(case.found(&CAUSE, Severity::Fault, confidence, title, evidence))
+}
+
+/// Java keeps its sessions by the host and the port that an SSLEngine is made with, and sends the host as the server's name.
+pub(super) fn is_java_without_a_host(case: &ClientCase<'_>) -> bool {
+    case.software == Some(JAVA) && case.offers().all(|(_, offer)| offer.sni.is_none())
 }
 
 /// Each connection that could have, and where its session came from.

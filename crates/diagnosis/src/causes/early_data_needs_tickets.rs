@@ -19,6 +19,7 @@ No ticket after a whole response:
   | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake, and no early data is ever sent.",
+    advice: "Switch tickets on, or early data off:",
     fixes: &[
         fix("nginx", "ssl_session_tickets on;", "in the http block, or in the first server block of the listener"),
         fix("HAProxy", "", "take no-tls-tickets out of the bind line that has allow-0rtt"),

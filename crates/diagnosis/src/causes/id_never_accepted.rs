@@ -34,6 +34,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
     costs: "\
 Clients without tickets (RFC 5077) make a full handshake each time. Where tickets resume, only those clients pay:
 then it is a risk and not a fault.",
+    advice: "Give the server a cache of sessions, or tickets, which need none:",
     fixes: &[
         fix(
             "nginx",

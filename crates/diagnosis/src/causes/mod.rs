@@ -260,15 +260,17 @@ impl Cause {
     }
 
     /// What fixes it in a server: in this software if it is known ("nginx/1.22.1" is nginx), otherwise in every one, the most
-    /// common first. What holds for all stands before.
+    /// common first. What holds for all stands before, and alone where the software is known and nothing is known to fix it there.
     pub fn remedies(&self, software: Option<&str>) -> Vec<Remedy> {
-        let known = software.and_then(self::software);
-        let of_service = known.and_then(|known| self.fixes_of_service(known)).unwrap_or_default();
-        let of = |fix: &&Fix| known.is_none_or(|known| fix.software == known);
-        let fixes: Vec<&Fix> = self.fixes_of(ResponsibleSide::Server).chain(of_service).filter(of).collect();
-        // A software that has no entry is served like one that is not known.
-        let fixes = if fixes.is_empty() { self.fixes_of(ResponsibleSide::Server).collect() } else { fixes };
-        self.with_advice(fixes)
+        let Some(known) = software.and_then(self::software) else { return self.every_remedy(ResponsibleSide::Server) };
+        let of_service = self.fixes_of_service(known).unwrap_or_default();
+        let fixes = self.fixes_of(ResponsibleSide::Server).chain(of_service);
+        self.with_advice(fixes.filter(|fix| fix.software == known).collect())
+    }
+
+    /// What fixes it on one side, in every software, the most common first. What holds for all stands before.
+    pub fn every_remedy(&self, side: ResponsibleSide) -> Vec<Remedy> {
+        self.with_advice(self.fixes_of(side).collect())
     }
 
     /// What fixes it in the services that begin with STARTTLS, by the protocol's name in documents (`smtp`); all of
@@ -280,17 +282,13 @@ impl Cause {
         }
     }
 
-    /// What fixes it in a client: in this software and in related ones, since a client often names only its language; in every
-    /// software where it is not known. What holds for all stands before.
+    /// What fixes it in a client: in this software and in related ones, since a client often names only its language. What holds
+    /// for all stands before, and alone where the software is not known: a client is written with one of very many.
     pub fn client_remedies(&self, software: Option<&str>) -> Vec<Remedy> {
-        let known = software.and_then(self::software);
-        let all: Vec<&Fix> = self.fixes_of(ResponsibleSide::Client).collect();
-        let is_related = |fix: &&&Fix| known.is_none_or(|known| are_related(fix.software, known));
-        let mut fixes: Vec<&Fix> = all.iter().filter(is_related).copied().collect();
-        if fixes.is_empty() {
-            fixes = all;
-        }
-        fixes.sort_by_key(|fix| Some(fix.software) != known);
+        let Some(known) = software.and_then(self::software) else { return self.with_advice(Vec::new()) };
+        let fixes = self.fixes_of(ResponsibleSide::Client);
+        let mut fixes: Vec<&Fix> = fixes.filter(|fix| are_related(fix.software, known)).collect();
+        fixes.sort_by_key(|fix| fix.software != known);
         self.with_advice(fixes)
     }
 

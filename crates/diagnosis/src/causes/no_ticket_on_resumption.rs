@@ -3,10 +3,11 @@
 //! A ticket serves once (RFC 9846 §C.4), so that a client runs out of them and begins anew with a full handshake. Servers that
 //! have a ticket callback of their own in OpenSSL and do not ask it for another do this.
 
-use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
+use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version, WatchedConnection};
 
 use super::{Cause, MeasuredRule, Rule, fix};
+use crate::client::case::{Chance, ClientCase, named};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{FEWEST, MeasuredCase};
@@ -20,7 +21,8 @@ lets its clients run out of them. Servers that have a ticket callback of their o
 another do this.",
     seen: "\
 Full TLS 1.3 handshakes bring tickets, and none of the resumed connections does, priming included. A client that
-asked for none on resumption (RFC 9149) is not meant.",
+asked for none on resumption (RFC 9149) is not meant. Under TLS 1.2 a session serves any number of times, and most servers give no
+other where it resumes: a client that connects to `--listen` and offers each once is told so.",
     confirm: "\
 Resume once and look for a ticket:
 
@@ -42,6 +44,7 @@ Resume once and look for a ticket:
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 6, find: MeasuredRule::Once(of_measurement) }),
+    watched: Some(Rule { rank: 14, find: of_client }),
     ..Cause::BLANK
 };
 
@@ -52,6 +55,24 @@ fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     }
     let given = Given::of(case);
     (given.resumed > 0 && given.by_resumed == 0 && given.by_full > 0).then(|| finding(case, given))
+}
+
+/// A client that forgets a TLS 1.2 session once it has offered it: it serves any number of times, and most servers give no other then.
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let is_used = |source: &&WatchedConnection| {
+        case.is_offered_later(source) && source.agreed().is_some_and(|agreed| agreed.version == Version::Tls12)
+    };
+    let missed: Vec<&Chance<'_>> = case.misses().filter(|chance| chance.sources.iter().all(is_used)).collect();
+    let confidence = if missed.len() > 1 { Confidence::Likely } else { Confidence::Possible };
+    let line = |chance: &&Chance<'_>| {
+        let from = chance.latest().map_or_else(String::new, named);
+        format!("{}: no session offered, and the one from {from} had been offered once", named(chance.connection))
+    };
+    let title = "The client offers a TLS 1.2 session once, and most servers give no other on a connection that resumes";
+    let remedy =
+        Remedy::general("Keep a TLS 1.2 session after it was offered: it serves any number of times until it expires");
+    let found = case.found_in(&CAUSE, Severity::Risk, confidence, title, missed.iter().map(line))?;
+    Some(found.fixed_by(vec![remedy]))
 }
 
 /// The tickets that came, over all connections whose response was no error: those of priming count as well.

@@ -42,6 +42,7 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /
     costs: "\
 Every connection pays a full handshake: the server's signature, the certificates on the wire and their verification by the
 client, and under TLS 1.2 one round trip more.",
+    advice: "Switch on session tickets or a session cache; where the software has no setting for either, let clients keep their connections:",
     fixes: &[
         fix("nginx", "ssl_session_cache shared:SSL:10m;", "in the http block, or in the first server block of the listener"),
         fix(

@@ -26,6 +26,7 @@ openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnec
 ```",
     costs: "\
 Each client that resumes fails at its second connection; those that try again without a session pay two attempts.",
+    advice: "Set a session id context, one for each policy and the same on every node:",
     fixes: &[
         fix(
             "OpenSSL API",

@@ -44,7 +44,7 @@ impl<'a> ClientCase<'a> {
         let (offered_later, chances) = (BTreeSet::new(), Vec::new());
         let mut case = Self { connections: &watched.connections, software, offered_later, chances };
         case.offered_later = case.offered().map(|offered| offered.source.number).collect();
-        case.chances = case.offers().filter_map(|(connection, offer)| case.chance(connection, offer)).collect();
+        case.chances = case.answered().filter_map(|(connection, offer)| case.chance(connection, offer)).collect();
         case
     }
 
@@ -58,12 +58,21 @@ impl<'a> ClientCase<'a> {
         self.connections.iter().filter_map(|it| Some((it, it.offer.as_ref()?)))
     }
 
+    /// Those whose handshake came to an end: not those that the client left in the middle of it, as a load tool does that stops.
+    pub(crate) fn answered(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer)> + use<'a> {
+        self.offers().filter(|(connection, _)| match &connection.handshake {
+            WatchedHandshake::Completed(_) => true,
+            WatchedHandshake::Failed(end) => !end.is_left,
+            WatchedHandshake::Unfinished => false,
+        })
+    }
+
     /// Those whose handshake completed.
     pub(crate) fn completed(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer, &'a Agreed)> + use<'a> {
         self.offers().filter_map(|(connection, offer)| Some((connection, offer, connection.agreed()?)))
     }
 
-    /// Those that could have offered a session.
+    /// Those that came to an end and could have offered a session.
     pub(crate) fn chances(&self) -> &[Chance<'a>] {
         &self.chances
     }
@@ -176,6 +185,10 @@ impl<'a> ClientCase<'a> {
         if self.is_offered_later(source) {
             return end.or(Some(agreed.at));
         }
+        // What the client read before it sent an alert is not known, nor what it left unread.
+        if source.alert.is_some() || source.left_before_tickets {
+            return None;
+        }
         if let Some(second) = source.request_times.get(1) {
             return Some(*second);
         }
@@ -194,6 +207,11 @@ impl<'a> ClientCase<'a> {
             (Version::Tls13, None) => waited_until(source, agreed),
         }
     }
+}
+
+/// Whether a client asks for other protocols than the one that this server speaks: one that insists on them leaves after the handshake.
+pub(crate) fn wants_another_protocol(offer: &ClientOffer) -> bool {
+    !offer.alpn.is_empty() && offer.alpn.iter().all(|protocol| protocol != "http/1.1")
 }
 
 /// When a client left in order that had waited so long for the server to speak first that it has read its tickets: one of SMTP does.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use reprise_model::document::{Diagnosis, Finding};
 use reprise_model::{
-    Agreed, ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
-    WatchedHandshake,
+    Agreed, ClientOffer, FailureClass, GivenSession, HandshakeEnd, Kind, Nanos, OfferedSession, Version, Watched,
+    WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 
 use super::case::ClientCase;
@@ -36,6 +36,11 @@ impl Client {
 
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// What the server saw.
+    pub(crate) fn watched(&self) -> &Watched {
+        &self.watched
     }
 
     /// The name that those connections ask for which follow.
@@ -123,6 +128,32 @@ impl Client {
         self
     }
 
+    /// Sessions where the handshake was full, and none where it resumed.
+    pub(crate) fn gives_where_full(mut self) -> Self {
+        for connection in &mut self.watched.connections {
+            let is_full = connection.agreed().is_some_and(|agreed| agreed.kind == Kind::Full);
+            connection.sessions_given = u32::from(is_full);
+        }
+        self
+    }
+
+    /// The client ended each with this alert.
+    pub(crate) fn alerts(mut self, alert: &str) -> Self {
+        self.watched.connections.iter_mut().for_each(|it| it.alert = Some(alert.to_owned()));
+        self
+    }
+
+    /// It had gone when the tickets were sent.
+    pub(crate) fn leaves_before_tickets(mut self) -> Self {
+        self.watched.connections.iter_mut().for_each(|it| it.left_before_tickets = true);
+        self
+    }
+
+    /// None asks for a name.
+    pub(crate) fn nameless(self) -> Self {
+        self.offers(|offer| offer.sni = None)
+    }
+
     pub(crate) fn agent(mut self, agent: &str) -> Self {
         self.watched.connections.iter_mut().for_each(|it| it.user_agent = Some(agent.to_owned()));
         self
@@ -143,6 +174,19 @@ impl Client {
             connection.first_response = None;
             connection.end = connection.end.map(|(at, _)| (at, end));
         }
+        self
+    }
+
+    /// They ended so.
+    pub(crate) fn ended_by(mut self, end: WatchedEnd) -> Self {
+        self.watched.connections.iter_mut().for_each(|it| it.end = it.end.map(|(at, _)| (at, end)));
+        self
+    }
+
+    /// The last was given up in the middle of its handshake.
+    pub(crate) fn given_up(mut self) -> Self {
+        let end = HandshakeEnd { class: FailureClass::Tls, alert: None, reason: "closed".to_owned(), is_left: true };
+        self.watched.connections.last_mut().unwrap().handshake = WatchedHandshake::Failed(end);
         self
     }
 

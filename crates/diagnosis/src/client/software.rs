@@ -1,6 +1,7 @@
 //! What a client is written with, by what it calls itself: it orders the remedies, and no cause depends on it alone.
 
-use reprise_model::Watched;
+use itertools::Itertools;
+use reprise_model::{Watched, WatchedConnection};
 
 /// The names by which documents call them; [`crate::software`] has those of remedies.
 pub(crate) const CURL: &str = "curl";
@@ -17,29 +18,40 @@ pub(crate) const HTTPX: &str = "httpx";
 pub(crate) const REQWEST: &str = "reqwest";
 pub(crate) const RUSTLS: &str = "rustls";
 
-/// What stands in a `User-Agent`, in small letters; of two that fit the first.
-const AGENTS: [(&str, &str); 17] = [
-    ("libcurl/", LIBCURL),
-    ("curl/", CURL),
+/// Products of a `User-Agent`, in small letters; of two that fit the first.
+const AGENTS: [(&str, &str); 28] = [
+    ("libcurl", LIBCURL),
+    ("guzzlehttp", "PHP"),
+    ("php", "PHP"),
+    ("curl", CURL),
     ("python-requests", REQUESTS),
     ("python-httpx", HTTPX),
     ("python", PYTHON),
+    ("python-urllib", PYTHON),
+    ("python-urllib3", PYTHON),
     ("aiohttp", PYTHON),
-    ("urllib", PYTHON),
     ("go-http-client", GO),
-    ("java/", JAVA),
+    ("grpc-go", GO),
+    ("java", JAVA),
     ("java-http-client", JAVA),
     ("okhttp", JAVA),
     ("apache-httpclient", JAVA),
     ("node", NODE),
+    ("node-fetch", NODE),
     ("undici", NODE),
     ("axios", NODE),
     ("reqwest", REQWEST),
+    ("ureq", RUSTLS),
     ("dotnet", DOTNET),
+    ("deno", "Deno"),
+    ("bun", "Bun"),
+    ("ruby", "Ruby"),
+    ("libwww-perl", "Perl"),
+    ("wget", "Wget"),
 ];
 
 /// How programs are called, without their version: `python3.11` is `python`.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 26] = [
     ("curl", CURL),
     ("openssl", OPENSSL),
     ("python", PYTHON),
@@ -48,6 +60,24 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("java", JAVA),
     ("dotnet", DOTNET),
     ("cargo", RUSTLS),
+    ("php", "PHP"),
+    ("ruby", "Ruby"),
+    ("perl", "Perl"),
+    ("beam.smp", "Erlang"),
+    ("erl", "Erlang"),
+    ("deno", "Deno"),
+    ("bun", "Bun"),
+    ("wget", "Wget"),
+    ("psql", "libpq"),
+    ("nginx", "nginx"),
+    ("haproxy", "HAProxy"),
+    ("apache", "Apache"),
+    ("httpd", "Apache"),
+    ("envoy", "Envoy"),
+    ("caddy", "Caddy"),
+    ("traefik", "Traefik"),
+    ("squid", "Squid"),
+    ("stunnel", "stunnel"),
 ];
 
 /// How a program's TLS library treats sessions when its user says nothing.
@@ -61,18 +91,46 @@ pub(crate) enum Habit {
     Either,
 }
 
-/// What a client calls itself, or else what it was started with.
+/// What made the connections: by the process, where the system tells, or the command; otherwise by what the client calls itself.
 pub(crate) fn client_software(command: &[String], watched: &Watched) -> Option<&'static str> {
-    let agents = watched.connections.iter().filter_map(|it| it.user_agent.as_deref());
-    let by_agent = agents
-        .map(str::to_ascii_lowercase)
-        .find_map(|agent| AGENTS.iter().find(|(part, _)| agent.contains(part)).map(|(_, software)| *software));
-    by_agent.or_else(|| command.iter().find_map(|word| by_program(word)))
+    let running = watched.connections.iter().filter_map(|it| by_program(it.program.as_deref()?));
+    let by_program = one(running).or_else(|| command.iter().find_map(|word| by_program(word)));
+    let by_agent = one(watched.connections.iter().filter_map(by_agent));
+    match (by_program, by_agent) {
+        // The agent says more than the language, and is another's where a proxy passes it on.
+        (Some(program), Some(agent)) if is_written_with(agent, program) => Some(agent),
+        (Some(program), _) => Some(program),
+        (None, agent) => agent,
+    }
+}
+
+/// The one name; none of several.
+fn one(names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    names.unique().exactly_one().ok()
+}
+
+/// Whether who is called `agent` may be a program of this language.
+fn is_written_with(agent: &str, program: &str) -> bool {
+    let families = [&[PYTHON, REQUESTS, HTTPX][..], &["PHP", LIBCURL], &[RUSTLS, REQWEST]];
+    agent == program || families.iter().any(|family| family.contains(&agent) && family.contains(&program))
+}
+
+fn by_agent(connection: &WatchedConnection) -> Option<&'static str> {
+    let agent = connection.user_agent.as_deref().filter(|_| !connection.passed_on)?.to_ascii_lowercase();
+    let products: Vec<&str> = agent
+        .split([' ', '(', ')', ';', ','])
+        .filter_map(|product| product.split('/').next())
+        .filter(|product| !product.is_empty())
+        .collect();
+    let (_, software) = AGENTS.iter().find(|(known, _)| products.contains(known))?;
+    // It offers protocols by ALPN, unless told not to: a proxy that passes on what it is called may not.
+    let is_its_hello = *software != CURL || connection.offer.as_ref().is_none_or(|offer| !offer.alpn.is_empty());
+    is_its_hello.then_some(*software)
 }
 
 fn by_program(word: &str) -> Option<&'static str> {
     let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    let name = file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let name = file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     PROGRAMS.iter().find(|(program, _)| *program == name).map(|(_, software)| *software)
 }
 
@@ -90,6 +148,7 @@ pub(crate) fn habit(software: Option<&str>) -> Habit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::example::Client;
 
     #[test]
     fn a_program_is_known_by_its_path_and_version() {
@@ -100,5 +159,36 @@ mod tests {
         assert_eq!(of(&["/usr/bin/python3.11", "x.py"]), Some(PYTHON));
         assert_eq!(of(&["env", "A=1", "java", "Client"]), Some(JAVA));
         assert_eq!(of(&["./a.out"]), None);
+    }
+
+    /// Named by its agent: that stands in each request, or is a proxy's client's.
+    #[test]
+    fn an_agent_that_a_proxy_passes_on_names_nobody() {
+        let software = |client: Client, program: Option<&str>, passed_on| {
+            let mut watched = client.watched().clone();
+            for connection in &mut watched.connections {
+                connection.program = program.map(str::to_owned);
+                connection.passed_on = passed_on;
+            }
+            client_software(&[], &watched)
+        };
+        let client = |agent| Client::new().full().full().agent(agent);
+        for (agent, program, is_passed_on, expected) in [
+            ("curl/7.88.1", None, false, Some(CURL)),
+            ("curl/7.88.1", None, true, None),
+            ("curl/7.88.1", Some("nginx"), false, Some("nginx")),
+            ("curl/7.88.1", Some("python3.11"), false, Some(PYTHON)),
+            ("python-requests/2.34.2", Some("python3.11"), false, Some(REQUESTS)),
+            ("GuzzleHttp/6.5 curl/7.88.1 PHP/8.2", None, false, Some("PHP")),
+            ("PycURL/7.45 libcurl/7.88.1 OpenSSL/3.0", None, false, Some(LIBCURL)),
+            ("Go-http-client/1.1", Some("client"), false, Some(GO)),
+            ("Mozilla/5.0 (compatible; Nodeping)", None, false, None),
+        ] {
+            assert_eq!(software(client(agent), program, is_passed_on), expected, "{agent} of {program:?}");
+        }
+        let without_alpn = client("curl/7.88.1").offers(|offer| offer.alpn.clear());
+        assert_eq!(software(without_alpn, None, false), None, "curl offers protocols");
+        let two = client("curl/7.88.1").then(client("Java/25.0.2"));
+        assert_eq!(software(two, None, false), None, "two programs");
     }
 }

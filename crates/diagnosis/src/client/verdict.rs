@@ -2,9 +2,9 @@
 
 use itertools::Itertools;
 use reprise_model::document::{ExperimentRecord, Finding, MechanismRecord};
-use reprise_model::{Asked, Failure, Kind, Version};
+use reprise_model::{Asked, Failure, Kind, Version, WatchedConnection, WatchedEnd};
 
-use super::case::ClientCase;
+use super::case::{ClientCase, wants_another_protocol};
 use crate::verdict::verdict;
 
 pub(super) fn sentence(case: &ClientCase<'_>, findings: &[Finding], failure: Option<&Failure>) -> String {
@@ -31,11 +31,18 @@ pub(super) fn sentence(case: &ClientCase<'_>, findings: &[Finding], failure: Opt
             chances - missed
         ),
     };
+    let healthy = match case.offers().count() - case.answered().count() {
+        0 => healthy,
+        left => format!("{healthy}; {left} more were given up in the handshake"),
+    };
     verdict(findings, &healthy)
 }
 
 pub(super) fn warnings(case: &ClientCase<'_>, findings: &[Finding]) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = if case.chances().is_empty() && !case.offers_any() { of_unread_sessions(case) } else { Vec::new() };
+    if !warnings.is_empty() {
+        return warnings;
+    }
     let completed = case.completed().count();
     if !findings.is_empty() {
         return warnings;
@@ -60,13 +67,46 @@ pub(super) fn warnings(case: &ClientCase<'_>, findings: &[Finding]) -> Vec<Strin
     warnings
 }
 
+/// Why it is not known whether the client has read any session.
+fn of_unread_sessions(case: &ClientCase<'_>) -> Vec<String> {
+    let all = case.completed().count();
+    let mut warnings = Vec::new();
+    let alerts = case.completed().filter_map(|(it, _, _)| it.alert.as_deref()).counts();
+    for (alert, count) in alerts.into_iter().sorted() {
+        warnings.push(format!(
+            "The client ended {count} of {all} connections with the alert {alert} after the handshake: it may refuse the tickets of this \
+                server, whose nonces have 32 bytes, where those of OpenSSL have 8. Whether it resumes elsewhere is not known"
+        ));
+    }
+    let is_unanswered = |it: &WatchedConnection| it.first_response.is_none() && it.alert.is_none();
+    let others = case.completed().filter(|(it, offer, _)| is_unanswered(it) && wants_another_protocol(offer));
+    let protocols = others.map(|(_, offer, _)| offer.alpn.join(", ")).counts();
+    for (protocols, count) in protocols.into_iter().sorted() {
+        warnings.push(format!(
+            "The client asked for {protocols} by ALPN on {count} of {all} connections, and left: this server speaks http/1.1 alone. \
+                Whether it resumes where it is given that protocol is not known"
+        ));
+    }
+    let is_reset = |it: &WatchedConnection| matches!(it.end, Some((_, WatchedEnd::Reset))) && it.alert.is_none();
+    let resets = case.completed().filter(|(it, _, _)| is_reset(it) && it.first_response.is_some()).count();
+    if resets > 0 {
+        warnings.push(format!(
+            "The client left {resets} of {all} connections with the response, or a part of it, unread. If it refuses the tickets before \
+                it (their nonces have 32 bytes here, and 8 with OpenSSL), or reads nothing at all, it has no session to offer: let it read \
+                the whole response"
+        ));
+    }
+    warnings
+}
+
 /// What was watched, name by name.
 pub(super) fn experiments(case: &ClientCase<'_>) -> Vec<ExperimentRecord> {
     let names = case.offers().map(|(_, offer)| offer.sni.as_deref()).unique().take(64);
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let record = |name: Option<&str>| {
         let all = || case.offers().filter(move |(_, offer)| offer.sni.as_deref() == name);
-        let offered = all().filter(|(_, offer)| !offer.sessions.is_empty()).count();
+        let offered =
+            case.answered().filter(|(_, offer)| offer.sni.as_deref() == name && !offer.sessions.is_empty()).count();
         let completed = all().filter(|(it, _)| it.agreed().is_some()).count();
         let resumed = all().filter(|(it, _)| it.agreed().is_some_and(|agreed| agreed.kind != Kind::Full)).count();
         let chances = case.chances().iter().filter(|chance| chance.offer.sni.as_deref() == name).count();
@@ -92,7 +132,7 @@ pub(super) fn matrix(case: &ClientCase<'_>) -> Vec<MechanismRecord> {
     let of = [(Version::Tls12, Kind::Id), (Version::Tls12, Kind::Ticket), (Version::Tls13, Kind::Ticket)];
     let record = |(tls, kind): (Version, Kind)| {
         let is_it = |version, mechanism| (version, mechanism) == (tls, kind);
-        let offers = case.offers().filter(|(_, offer)| offer.sessions.iter().any(|it| is_it(it.version, it.mechanism)));
+        let offers = case.answered().filter(|(_, offer)| offer.sessions.iter().any(|it| is_it(it.version, it.mechanism)));
         let mut offered: u32 = 0;
         let mut resumed: u32 = 0;
         for (connection, _) in offers {
@@ -116,14 +156,42 @@ fn capitalised(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use reprise_model::WatchedEnd;
+    use reprise_model::document::Diagnosis;
+
     use crate::client::example::{Client, judged};
 
     #[test]
     fn what_is_found_without_a_chance_to_resume_is_the_verdict() {
         let mute = Client::new().full().offers(|offer| offer.psk_modes = None).gives(0);
-        assert_eq!(judged(&mute).verdict, "The client does not ask for sessions, so no server issues any");
+        assert!(judged(&mute).verdict.starts_with("The client does not ask for sessions"), "{:?}", judged(&mute));
         let processes = Client::new().full().full().in_processes(&[10, 11]);
         assert!(judged(&processes).verdict.starts_with("2 processes made the connections"), "{:?}", judged(&processes));
         assert!(judged(&Client::new().full()).verdict.starts_with("No verdict"), "{:?}", judged(&Client::new().full()));
+    }
+
+    #[test]
+    fn what_a_load_tool_cuts_off_was_no_refused_offer() {
+        let cut = Client::new().full().resumed(0).refused(0).given_up();
+        let Diagnosis { verdict, matrix, experiments, .. } = judged(&cut);
+        assert!(verdict.starts_with("It resumes: 1 of 1 connections"), "{verdict}");
+        assert!(verdict.ends_with("; 1 more were given up in the handshake"), "{verdict}");
+        assert_eq!((matrix[0].offered, matrix[0].resumed), (1, 1));
+        assert_eq!((experiments[0].offered, experiments[0].failed), (1, 1));
+    }
+
+    #[test]
+    fn a_client_that_may_have_read_nothing_is_not_judged() {
+        let full = || Client::new().full().full().full();
+        let grpc = full().unanswered(WatchedEnd::Fin).offers(|offer| offer.alpn = vec!["h2".to_owned()]);
+        for (client, reason) in [
+            (full().alerts("decode_error"), "ended 3 of 3 connections with the alert decode_error"),
+            (full().ended_by(WatchedEnd::Reset), "left 3 of 3 connections with the response, or a part of it, unread"),
+            (grpc, "asked for h2 by ALPN on 3 of 3 connections"),
+        ] {
+            let Diagnosis { verdict, warnings, findings, .. } = judged(&client);
+            assert!(verdict.starts_with("No verdict") && findings.is_empty(), "{verdict}: {findings:#?}");
+            assert!(warnings[0].contains(reason), "{warnings:#?}");
+        }
     }
 }

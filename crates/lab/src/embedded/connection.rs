@@ -71,6 +71,8 @@ pub(crate) struct Connection<'a> {
     pub(crate) socket: &'a TcpStream,
     inbox: Vec<u8>,
     pub(crate) early_data: Option<usize>,
+    /// Whether it is looked, before each response, whether the client is still there.
+    pub(crate) looks_before_answering: bool,
 }
 
 /// What happens while requests are answered.
@@ -79,8 +81,10 @@ pub(crate) enum Moment<'a> {
     Request {
         /// What its client calls itself.
         user_agent: Option<&'a str>,
+        /// Whether it shows that a proxy passes it on.
+        is_passed_on: bool,
     },
-    /// Its response is about to be sent, and perhaps the connection ends with it.
+    /// Its response is about to be sent to a client that is still there, and perhaps the connection ends with it.
     Response {
         /// Whether the server closes after it.
         is_last: bool,
@@ -123,7 +127,7 @@ pub(crate) enum End {
 
 impl<'a> Connection<'a> {
     pub(crate) fn new(tls: ServerConnection, socket: &'a TcpStream) -> Self {
-        Self { tls, socket, inbox: Vec::new(), early_data: None }
+        Self { tls, socket, inbox: Vec::new(), early_data: None, looks_before_answering: false }
     }
 
     /// Returns how long the handshake took since the first bytes arrived.
@@ -173,6 +177,19 @@ impl<'a> Connection<'a> {
         }
     }
 
+    /// Whether the client has ended the connection already. What it sent instead is kept.
+    fn is_left(&mut self) -> Result<bool, End> {
+        self.socket.set_nonblocking(true)?;
+        let read = self.read_tls();
+        self.socket.set_nonblocking(false)?;
+        match read {
+            Ok(0) => Ok(true),
+            Ok(_) => Ok(self.tls.process_new_packets()?.peer_has_closed()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(End::Socket(error)),
+        }
+    }
+
     fn account(&self, peer_port: u16, handshake: Duration) -> ConnectionAccount {
         let tls = &self.tls;
         let kind = tls.handshake_kind();
@@ -209,7 +226,8 @@ impl<'a> Connection<'a> {
                     return Ok(ClosedBy::Server);
                 }
                 Parsed::Request(request) => {
-                    seen(Moment::Request { user_agent: request.user_agent.as_deref() });
+                    let (user_agent, is_passed_on) = (request.user_agent.as_deref(), request.is_passed_on);
+                    seen(Moment::Request { user_agent, is_passed_on });
                     self.inbox.drain(..request.head_bytes);
                     if request.expects_continue {
                         self.send(&Response::continue_())?;
@@ -218,6 +236,10 @@ impl<'a> Connection<'a> {
                         return Ok(ClosedBy::Client);
                     }
                     let answer = http::answer(&request);
+                    if self.looks_before_answering && self.is_left()? {
+                        self.send(&answer)?;
+                        return Ok(ClosedBy::Client);
+                    }
                     seen(Moment::Response { is_last: answer.closes });
                     self.send(&answer)?;
                     if answer.closes {
@@ -238,7 +260,7 @@ impl<'a> Connection<'a> {
                 None if self.receive()? == 0 => return Ok(ClosedBy::Client),
                 None => continue,
             };
-            seen(Moment::Request { user_agent: None });
+            seen(Moment::Request { user_agent: None, is_passed_on: false });
             if !words.is_empty() || is_last {
                 seen(Moment::Response { is_last });
             }

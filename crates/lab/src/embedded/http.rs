@@ -11,6 +11,8 @@ pub(crate) struct Request {
     pub(super) expects_continue: bool,
     /// What the client calls itself, cut short.
     pub(crate) user_agent: Option<String>,
+    /// Whether it shows that a proxy passes it on.
+    pub(crate) is_passed_on: bool,
     method: Method,
     path: String,
     version: Version,
@@ -139,6 +141,9 @@ impl Response {
     }
 }
 
+/// Fields that a proxy adds to the requests that it passes on (RFC 9110, section 7.6.3; RFC 7239).
+const OF_PROXIES: [&str; 5] = ["via", "forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip"];
+
 const CLOSE: &str = "Connection: close\r\n";
 
 impl Request {
@@ -168,6 +173,8 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
         body_bytes: 0,
         expects_continue: false,
         user_agent: None,
+        // Proxies speak it to the servers behind them; hardly a client does.
+        is_passed_on: head.version == Some(0),
         method: match head.method {
             Some("GET") => Method::Get,
             Some("HEAD") => Method::Head,
@@ -194,6 +201,8 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
             request.expects_continue = value.eq_ignore_ascii_case("100-continue");
         } else if field.name.eq_ignore_ascii_case("user-agent") {
             request.user_agent = Some(value.chars().filter(|c| !c.is_control()).take(MAX_AGENT_CHARS).collect());
+        } else if OF_PROXIES.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
+            request.is_passed_on = true;
         } else if field.name.eq_ignore_ascii_case("connection") {
             for option in value.split(',').map(str::trim) {
                 if option.eq_ignore_ascii_case("close") {

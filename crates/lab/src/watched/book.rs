@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use reprise_model::{GivenSession, Nanos, Watched, WatchedConnection};
+use reprise_model::{ClientOffer, GivenSession, Nanos, Watched, WatchedConnection};
 use zeroize::Zeroizing;
 
 use crate::listener::lock;
@@ -96,6 +96,19 @@ impl Book {
     /// Which session has this name.
     pub(super) fn recognise(&self, name: &[u8]) -> Option<GivenSession> {
         lock(&self.pages).sessions.get(name).map(|session| session.given)
+    }
+
+    /// Whether a hello offers a session as the hello did that the session comes from: then it resumes, and nothing in it makes a full
+    /// handshake of it.
+    pub(super) fn is_offered_alike(&self, offer: &ClientOffer) -> bool {
+        let pages = lock(&self.pages);
+        let sources = offer.sessions.iter().filter_map(|session| usize::try_from(session.given?.connection).ok());
+        let mut before = sources.filter_map(|number| pages.watched.connections.get(number)?.offer.as_ref());
+        let is_alike = |before: &ClientOffer| {
+            let suites = before.suites == offer.suites && before.versions == offer.versions;
+            suites && before.sni == offer.sni && before.extended_master_secret == offer.extended_master_secret
+        };
+        before.any(is_alike)
     }
 
     /// The state of a session, which stays.

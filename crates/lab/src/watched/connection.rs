@@ -13,7 +13,7 @@ use rustls::{HandshakeKind, ServerConfig};
 
 use super::book::Book;
 use super::session_link::SessionLink;
-use super::{MAX_EARLY_DATA, hello, process};
+use super::{MAX_EARLY_DATA, TICKETS, TICKETS_RESUMED, hello, process};
 use crate::embedded::{ClosedBy, Connection, End, Moment};
 use crate::listener::Guest;
 
@@ -62,7 +62,10 @@ impl Serving {
         let process = process::of(&guest.stream);
         let offer = hello::read(&accepted.received, self.book.now(), |name| self.book.recognise(name));
         let config = self.config(number, offer.as_ref());
-        self.book.note(number, |it| it.process = process);
+        self.book.note(number, |it| {
+            it.process = process.as_ref().map(|process| process.number);
+            it.program = process.and_then(|process| process.program);
+        });
         let offered = offer.clone();
         if let Some(offer) = offer {
             self.book.note(number, |it| it.offer = Some(offer));
@@ -75,6 +78,7 @@ impl Serving {
             }
         };
         let mut connection = Connection::new(tls, &guest.stream);
+        connection.looks_before_answering = true;
         let end = match self.handshake(&mut connection, number, started, offered.as_ref()) {
             Ok(()) => {
                 let seen = |moment: Moment<'_>| self.book_moment(number, &moment);
@@ -82,6 +86,10 @@ impl Serving {
                     Some(protocol) => connection.answer_service(protocol, seen),
                     None => connection.answer_requests(seen),
                 };
+                if let Err(End::Tls(rustls::Error::AlertReceived(alert))) = &closed {
+                    let alert = AlertDescription(u8::from(*alert)).to_string();
+                    self.book.note(number, |it| it.alert = Some(alert));
+                }
                 ending(closed, &guest.stream)
             }
             Err(end) => self.fail(number, &end),
@@ -179,8 +187,10 @@ impl Serving {
 
     /// Under TLS 1.3 tickets that are used once, since only those allow early data; under TLS 1.2 tickets, or IDs.
     fn config(&self, number: u32, offer: Option<&ClientOffer>) -> ServerConfig {
-        let link = || SessionLink { book: Arc::clone(&self.book), number, ticketer: Arc::clone(&self.ticketer) };
+        let resumes = offer.is_some_and(|offer| self.book.is_offered_alike(offer));
+        let link = || SessionLink::new(Arc::clone(&self.book), number, Arc::clone(&self.ticketer), !resumes);
         let mut config = self.tls.clone();
+        config.send_tls13_tickets = if resumes { TICKETS_RESUMED } else { TICKETS };
         config.session_storage = Arc::new(link());
         match offer {
             Some(offer) if offer.speaks(Version::Tls13) => config.max_early_data_size = MAX_EARLY_DATA,
@@ -199,9 +209,12 @@ impl Serving {
             End::BeforeFirstByte => return WatchedEnd::Fin,
             End::Tls(error) => failure(error),
             End::ClosedInTheClear | End::OtherProtocol(..) | End::NoTls(_) | End::Silent => {
-                HandshakeEnd { class: FailureClass::Starttls, alert: None, reason: end.to_string() }
+                HandshakeEnd { class: FailureClass::Starttls, alert: None, reason: end.to_string(), is_left: false }
             }
-            other => HandshakeEnd { class: FailureClass::Tls, alert: None, reason: other.to_string() },
+            other => {
+                let is_left = matches!(socket_end(other), WatchedEnd::Fin | WatchedEnd::Reset);
+                HandshakeEnd { class: FailureClass::Tls, alert: None, reason: other.to_string(), is_left }
+            }
         };
         self.book.note(number, |it| it.handshake = WatchedHandshake::Failed(failed));
         socket_end(end)
@@ -210,7 +223,7 @@ impl Serving {
     fn book_moment(&self, number: u32, moment: &Moment<'_>) {
         let now = self.book.now();
         self.book.note(number, |it| match moment {
-            Moment::Request { user_agent } => {
+            Moment::Request { user_agent, is_passed_on } => {
                 it.requests = it.requests.saturating_add(1);
                 if it.request_times.len() < WatchedConnection::MAX_REQUEST_TIMES {
                     it.request_times.push(now);
@@ -218,6 +231,7 @@ impl Serving {
                 if it.user_agent.is_none() {
                     it.user_agent = user_agent.map(str::to_owned);
                 }
+                it.passed_on |= is_passed_on;
             }
             Moment::Response { is_last } => {
                 it.first_response.get_or_insert(now);
@@ -352,6 +366,7 @@ fn failure(error: &rustls::Error) -> HandshakeEnd {
         class: if is_about_certificate { FailureClass::Certificate } else { FailureClass::Tls },
         alert: alert.map(|alert| alert.to_string()),
         reason: reason(error),
+        is_left: false,
     }
 }
 

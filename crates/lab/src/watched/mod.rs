@@ -53,15 +53,17 @@ const MAX_CONNECTIONS: usize = 512;
 /// TLS 1.3 early data that is accepted on one connection, bytes.
 const MAX_EARLY_DATA: u32 = 16_384;
 
-/// As many as OpenSSL's servers send.
+/// As many tickets of TLS 1.3 as OpenSSL's servers send after a full handshake.
 const TICKETS: usize = 2;
+/// As many as they send after one that resumes.
+const TICKETS_RESUMED: usize = 1;
 
 /// An HTTPS/1.1 server that a client can resume with in every way, and that keeps what it saw. Dropping it ends its
 /// connections and threads.
 ///
-/// Under TLS 1.2 a client gets a ticket if it asks for one and a session ID otherwise. Under TLS 1.3 it gets two tickets a
-/// connection, each of which is accepted once and allows early data: the server that is hardest to please and still right
-/// (RFC 9846, section 8.1). It answers requests as [`EmbeddedServer`](crate::EmbeddedServer) does.
+/// Under TLS 1.2 a client gets a ticket if it asks for one and a session ID otherwise, and no other where it resumes. Under TLS 1.3 it
+/// gets two tickets, and one where it resumes, each of which is accepted once and allows early data: the server that is hardest to
+/// please and still right (RFC 9846, section 8.1). It answers requests as [`EmbeddedServer`](crate::EmbeddedServer) does.
 #[derive(Debug)]
 pub struct WatchedServer {
     listener: Listener,
@@ -75,11 +77,10 @@ impl WatchedServer {
     /// [`LabError::Configure`](crate::LabError::Configure) if the certificate and key do not fit,
     /// [`LabError::Listen`](crate::LabError::Listen) if the address is not to be had.
     pub fn start(config: WatchedConfig) -> Result<Self> {
-        let mut tls = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        let tls = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(config.chain, config.key)?;
-        tls.send_tls13_tickets = TICKETS;
         let book = Arc::new(Book::new());
         let serving = Serving {
             tls,

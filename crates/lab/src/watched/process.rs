@@ -2,15 +2,24 @@
 
 use std::net::TcpStream;
 
+/// A process of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) number: u32,
+    /// The file name of its program; none where the system does not tell.
+    pub(super) program: Option<String>,
+}
+
 /// The process of the client; none where it runs elsewhere, or as somebody else.
 #[cfg(target_os = "linux")]
-pub(super) fn of(stream: &TcpStream) -> Option<u32> {
-    linux::of(stream)
+pub(super) fn of(stream: &TcpStream) -> Option<Process> {
+    let number = linux::of(stream)?;
+    Some(Process { number, program: linux::program(number) })
 }
 
 /// Nothing is known elsewhere.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn of(_stream: &TcpStream) -> Option<u32> {
+pub(super) fn of(_stream: &TcpStream) -> Option<Process> {
     None
 }
 
@@ -38,6 +47,11 @@ mod linux {
             LATEST.store(process, Ordering::Relaxed);
         }
         found
+    }
+
+    pub(super) fn program(process: u32) -> Option<String> {
+        let path = fs::read_link(format!("/proc/{process}/exe")).ok()?;
+        Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
     /// The socket between these two, as the client has it.

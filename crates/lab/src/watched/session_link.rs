@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustls::server::{ProducesTickets, StoresServerSessions};
 
@@ -8,10 +9,19 @@ use super::book::Book;
 /// The sessions of one connection: rustls tells neither a store nor a ticketer which connection it asks for, so each has its
 /// own.
 pub(super) struct SessionLink {
-    pub(super) book: Arc<Book>,
+    book: Arc<Book>,
     /// The connection's number.
-    pub(super) number: u32,
-    pub(super) ticketer: Arc<dyn ProducesTickets>,
+    number: u32,
+    ticketer: Arc<dyn ProducesTickets>,
+    /// Whether a connection that resumes by ticket gets another.
+    renews: bool,
+    was_read: AtomicBool,
+}
+
+impl SessionLink {
+    pub(super) fn new(book: Arc<Book>, number: u32, ticketer: Arc<dyn ProducesTickets>, renews: bool) -> Self {
+        Self { book, number, ticketer, renews, was_read: AtomicBool::new(false) }
+    }
 }
 
 /// Session IDs of TLS 1.2 are read, tickets of TLS 1.3 are taken.
@@ -34,10 +44,11 @@ impl StoresServerSessions for SessionLink {
     }
 }
 
-/// Tickets of TLS 1.2.
+/// Tickets of TLS 1.2. As most servers do, nginx, Apache and HAProxy among them, this one gives none on a connection that resumes: rustls
+/// asks whether it should once the ticket that was offered has been read.
 impl ProducesTickets for SessionLink {
     fn enabled(&self) -> bool {
-        self.ticketer.enabled()
+        self.ticketer.enabled() && (self.renews || !self.was_read.load(Ordering::Relaxed))
     }
 
     fn lifetime(&self) -> u32 {
@@ -51,7 +62,9 @@ impl ProducesTickets for SessionLink {
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
-        self.ticketer.decrypt(cipher)
+        let plain = self.ticketer.decrypt(cipher)?;
+        self.was_read.store(true, Ordering::Relaxed);
+        Some(plain)
     }
 }
 

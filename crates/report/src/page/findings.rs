@@ -1,6 +1,6 @@
 //! What was found: the items, and what is left out of them.
 
-use reprise_diagnosis::cause;
+use reprise_diagnosis::{ResponsibleSide, cause};
 use reprise_model::document::Finding;
 
 use super::{Block, Item};
@@ -120,7 +120,9 @@ fn steps(finding: &Finding, software: Option<&str>, shown: Shown) -> Vec<String>
     if !shown.in_full {
         return steps_of(finding, software);
     }
-    let of_all = cause(&finding.id).into_iter().flat_map(|cause| [cause.remedies(None), cause.client_remedies(None)]);
+    let of_all = cause(&finding.id)
+        .into_iter()
+        .flat_map(|cause| [ResponsibleSide::Server, ResponsibleSide::Client].map(|side| cause.every_remedy(side)));
     let wider = of_all.filter(|all| finding.remedies.iter().all(|remedy| all.contains(remedy)));
     match wider.max_by_key(Vec::len).filter(|all| all.len() > finding.remedies.len()) {
         Some(all) if !finding.remedies.is_empty() => finding.clone().fixed_by(all).steps(None),

@@ -36,7 +36,7 @@ pub(crate) struct DiagnoseArgs {
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
     /// Diagnose the targets as nodes that should share their sessions: those of each are offered to all
-    #[arg(long, conflicts_with_all = ["listen", "fill", "burst", "patience", "server_pid"], help_heading = "Nodes together")]
+    #[arg(long, conflicts_with_all = ["isolation", "fill", "burst", "patience", "server_pid"], help_heading = "Nodes together")]
     pub(super) together: bool,
     /// Take every address that a target's name resolves to, IPv4 and IPv6, as a node; or each --resolve (repeatable here)
     #[arg(long, requires = "together", conflicts_with = "proxy", help_heading = "Nodes together")]
@@ -48,7 +48,7 @@ pub(crate) struct DiagnoseArgs {
 
     /// Offer the sessions of each target to the others, without a client certificate and with each --cert (repeatable here), and
     /// find those that enter where full handshakes are refused
-    #[arg(long, conflicts_with_all = ["listen", "server_pid", "fill", "patience"], help_heading = "What to try")]
+    #[arg(long, conflicts_with_all = ["server_pid", "fill", "burst", "patience"], help_heading = "What to try")]
     pub(super) isolation: bool,
     /// Use only these TLS versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to try")]
@@ -77,7 +77,7 @@ pub(crate) struct DiagnoseArgs {
     ftp_user: Option<String>,
     /// Measure the processor time of this local server process and its children: findings then include what a full handshake
     /// costs it
-    #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
+    #[arg(long, value_name = "PID", help_heading = "What to try")]
     pub(super) server_pid: Option<u32>,
     /// Show every experiment and its result
     #[arg(long, help_heading = "Output")]

@@ -40,13 +40,48 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// How long the last connections may take to end after their program has.
 const SETTLING: Duration = Duration::from_millis(500);
 
+/// What says how connections are made, or to what: here it is the client that makes them.
+const OF_TARGETS: [&str; 31] = [
+    "targets",
+    "targets_from",
+    "together",
+    "all_addresses",
+    "isolation",
+    "tls",
+    "fill",
+    "burst",
+    "patience",
+    "connections",
+    "rate",
+    "max_time",
+    "server_pid",
+    "server_software",
+    "no_request",
+    "method",
+    "path",
+    "header",
+    "ticket_wait",
+    "ca",
+    "insecure",
+    "sni",
+    "alpn",
+    "ciphers",
+    "groups",
+    "resolve",
+    "ipv4",
+    "ipv6",
+    "proxy",
+    "proxy_protocol",
+    "timeout",
+];
+
 /// The flags of a client program instead of targets.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "A client program instead of targets")]
 pub(crate) struct ListenArgs {
     /// Diagnose clients: serve HTTPS, or the protocol of --starttls, on [HOST:]PORT (0 for a free port) and watch how they resume.
     /// --cert and --key are then the server's; without them a lab certificate is made, and the path of its CA file printed
-    #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with = "targets")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with_all = OF_TARGETS)]
     pub(super) listen: Option<SocketAddr>,
     /// Add a name to the certificate, besides localhost and the address; repeatable
     #[arg(long = "name", value_name = "NAME", value_parser = parse_server_name, requires = "listen")]

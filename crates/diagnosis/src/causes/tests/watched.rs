@@ -64,6 +64,9 @@ fn a_client_that_leaves_before_its_tickets_is_told() {
         // One connection or an answer accuses nobody.
         (&client_closes_early::CAUSE, full(1).unanswered(WatchedEnd::Reset), &[]),
         (&client_closes_early::CAUSE, full(2), &[]),
+        // Nor one that asked for another protocol, or said by an alert why it left.
+        (&client_closes_early::CAUSE, ended(WatchedEnd::Fin).offers(|offer| offer.alpn = vec!["h2".to_owned()]), &[]),
+        (&client_closes_early::CAUSE, ended(WatchedEnd::Broken).alerts("decode_error"), &[]),
     ]);
 }
 
@@ -85,9 +88,16 @@ fn a_client_that_forgets_or_never_offers_is_told() {
         (&client_never_offers::CAUSE, full(2), &["Fault, Possible", "no session offered"]),
         // A library that waits to be told is the likelier cause.
         (&client_never_offers::CAUSE, full(3).agent("Python-urllib/3.11"), &["Likely"]),
-        // Without PSK modes the wire says it.
-        (&client_never_offers::CAUSE, mute(2), &["Certain"]),
+        // Without PSK modes servers on OpenSSL give tickets all the same; Go's client then has no cache for them.
+        (&client_never_offers::CAUSE, mute(2), &["Fault, Possible", "those on OpenSSL do all the same"]),
+        (&client_never_offers::CAUSE, mute(2).agent("Go-http-client/1.1"), &["Fault, Likely"]),
         (&client_never_offers::CAUSE, mute(1), &["Note"]),
+        // What it read before it sent an alert, or went away, is not known.
+        (&client_never_offers::CAUSE, full(3).alerts("decode_error"), &[]),
+        (&client_never_offers::CAUSE, full(3).leaves_before_tickets(), &[]),
+        // Java finds sessions by a host that an SSLEngine was not told.
+        (&client_never_offers::CAUSE, full(3).agent("Java/17.0.15").nameless(), &["Possible", "No server_name"]),
+        (&client_config_rebuilt::CAUSE, full(3).agent("Java/17.0.15").nameless(), &["Possible"]),
         // Whoever offers or cannot yet is not accused.
         (&client_never_offers::CAUSE, full(1), &[]),
         (&client_never_offers::CAUSE, full(1).resumed(0), &[]),
@@ -98,9 +108,13 @@ fn a_client_that_forgets_or_never_offers_is_told() {
 #[test]
 fn a_client_that_uses_tickets_otherwise_is_told() {
     let modes = |modes: &'static [u8]| full(2).offers(|offer| offer.psk_modes = Some(modes.to_vec()));
+    let once = || full(1).resumed(0).full().resumed(2).full().gives_where_full();
     let burst = || full(1).then(Client::new().resumed(0).full().full().at_once());
     let twice: Expected = &["The client offers one ticket 2 times", "1 of the 2"];
     check(&[
+        (&no_ticket_on_resumption::CAUSE, once().tls12(), &["Risk, Likely", "any number of times"]),
+        (&no_ticket_on_resumption::CAUSE, once(), &[]),
+        (&no_ticket_on_resumption::CAUSE, full(1).resumed(0).resumed(0).tls12(), &[]),
         (&client_psk_mode::CAUSE, modes(&[0]), &["Fault"]),
         (&client_psk_mode::CAUSE, modes(&[0, 1]), &[]),
         (&client_psk_mode::CAUSE, modes(&[1]), &[]),
