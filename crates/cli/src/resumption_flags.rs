@@ -57,6 +57,10 @@ fn modes() -> [(PossibleValue, &'static [PskMode]); 3] {
 impl ResumptionArgs {
     /// Adds what these flags say. Refuses versions and kinds in `options` that cannot be offered.
     pub(crate) fn add_to(self, options: Options) -> anyhow::Result<Options> {
+        let is_tls12 = options.versions == [Version::Tls12];
+        if is_tls12 && (self.psk_mode != [PskMode::PskDheKe] || self.ticket_requests.is_some()) {
+            bail!("--psk-mode and --ticket-requests are of TLS 1.3: remove them, or add 1.3 to --tls");
+        }
         let psk = self.psk()?;
         let tls13 = Tls13Extensions { psk_modes: self.psk_mode.to_vec(), ticket_request: self.ticket_requests };
         let options = Options { tls13, psk, ..options };

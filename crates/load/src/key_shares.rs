@@ -82,7 +82,7 @@ impl KeyShare for UnitKeyShare {
 
 impl Default for HybridUnitKeyShare {
     fn default() -> Self {
-        // The encapsulation key first (draft-ietf-tls-ecdhe-mlkem §4).
+        // The encapsulation key first (RFC 10024 §4).
         let public = [&mlkem_unit::encapsulation_key()[..], &X25519_BASE].concat();
         Self { public, mlkem: mlkem_unit::Reader::new() }
     }

@@ -196,6 +196,16 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// "tickets of 7200 s"; of several lifetimes the shortest and the longest.
+fn stated_lifetime([shortest, longest]: [u32; 2]) -> String {
+    match (shortest, longest) {
+        // RFC 5077 §3.3.
+        (0, 0) => "tickets that state no lifetime".to_owned(),
+        _ if shortest == longest => format!("tickets of {longest} s"),
+        _ => format!("tickets of {shortest} to {longest} s"),
+    }
+}
+
 /// What has the same key in one group, in the order in which the keys first occur.
 pub(crate) fn grouped<'a, T, K: PartialEq>(
     items: impl IntoIterator<Item = &'a T>,

@@ -30,6 +30,7 @@ mod nodes;
 mod offers;
 mod openssl;
 mod openssl_api;
+mod other_servers;
 mod postfix;
 mod processor_time;
 mod programs;

@@ -203,7 +203,7 @@ cases! {
         "right", "`ClientSessionCache` shared", A_B_C, |it| go(it, "right", "a.test a.test b.test c.test a.test b.test c.test"),
             Expected::Healthy;
         "no-cache", "no `ClientSessionCache`, the default", &[], |it| go(it, "no-cache", "localhost localhost localhost"),
-            fixed("client-never-offers", Fault, Certain, "&tls.Config{}", "&tls.Config{");
+            fixed("client-never-offers", Fault, Likely, "&tls.Config{}", "&tls.Config{");
         "rebuild", "a new `tls.Config` for each request", &[],
             |it| go(it, "rebuild", "localhost localhost localhost localhost localhost localhost"),
             found("client-config-rebuilt", Fault, Likely);

@@ -105,7 +105,7 @@ fn an_smtp_server_is_asked_for_tls_on_each_connection() {
 fn what_was_asked_stands_in_the_result() {
     let server = crate::harness::server();
     let flags = "-r 50 --spread poisson --seed 7 --duration 400ms --warmup 100ms --ramp 50ms --sessions 9 \
-                 --sni a.example=3,b.example --reuse-tickets";
+                 --sni a.example=3,b.example --mix full=1,ticket=1 --reuse-tickets";
     let document = loaded(server.address(), flags);
     let asked = document["asked"].as_object().unwrap();
     for (name, value) in [

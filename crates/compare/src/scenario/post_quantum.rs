@@ -68,7 +68,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     },
 };
 
-/// What browsers and CDNs use (draft-ietf-tls-ecdhe-mlkem).
+/// What browsers and CDNs use (RFC 10024).
 const HYBRID: NamedGroup = NamedGroup::X25519MLKEM768;
 
 /// The group that a post-quantum one stands for.

@@ -28,6 +28,11 @@ done | cut -c1-60 | sort | uniq -c
     costs: "Every connection pays a full handshake, and the server builds a configuration for it too.",
     advice: "Make the TLS configuration once, when the program starts, and use it for all connections:",
     fixes: &[
+        fix(
+            "gunicorn",
+            "def ssl_context(config, default): ssl_context.kept = getattr(ssl_context, 'kept', None) or default(); return ssl_context.kept",
+            "in its configuration file, from 21.0; without it each connection has a context of its own",
+        ),
         fix("OpenSSL API", "", "call SSL_CTX_new() once, and SSL_new() for each connection"),
         fix(
             "Go",

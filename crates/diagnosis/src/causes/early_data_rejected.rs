@@ -32,6 +32,11 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
         fix("nginx", "", "take ssl_early_data out of the configuration"),
         fix("HAProxy", "", "take allow-0rtt out of the bind line"),
         fix("rustls", "", "leave max_early_data_size at 0, its default"),
+        fix(
+            "Erlang",
+            "{early_data,enabled}",
+            "among the options of ssl:listen, with {session_tickets, stateless}: by default its tickets allow early data that it rejects",
+        ),
         fix("OpenSSL API", "", "leave SSL_CTX_set_max_early_data at 0, its default"),
     ],
     explained_by: &[&node_protocol_differs::CAUSE],

@@ -59,6 +59,17 @@ then it is a risk and not a fault.",
             "store is a Map of one's own",
         ),
         fix(
+            "Mbed TLS",
+            "mbedtls_ssl_conf_session_cache(&conf, &cache, mbedtls_ssl_cache_get, mbedtls_ssl_cache_set);",
+            "with an mbedtls_ssl_cache_context of mbedtls_ssl_cache_init, and MBEDTLS_SSL_CACHE_C",
+        ),
+        fix(
+            "BearSSL",
+            "br_ssl_server_set_cache(&server, &cache.vtable);",
+            "with a cache of br_ssl_session_cache_lru_init, about 100 bytes a session",
+        ),
+        fix("lwIP", "#define ALTCP_MBEDTLS_USE_SESSION_CACHE 1", "in lwipopts.h; default 0"),
+        fix(
             "Java",
             "",
             "call no SSLSession.invalidate(), and let SSLSessionContext.setSessionCacheSize() be 0 or large enough",

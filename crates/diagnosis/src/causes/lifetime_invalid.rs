@@ -52,7 +52,7 @@ fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
 
 /// The shortest and the longest lifetime that tickets of this version state, in seconds, and what is said of all; `None` where no ticket
 /// came.
-pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Option<([u32; 2], String)> {
+pub(crate) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Option<([u32; 2], String)> {
     let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
     let lifetimes: Vec<u32> =
         facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();

@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
     slug: "lifetime-short",
     title: "Sessions expire within minutes",
     happens: "\
-The server accepts a session for a short time only: nginx and HAProxy for 300 s by default, as does Apache. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
+The server accepts a session for a short time only: nginx and Apache for 300 s by default, HAProxy and Node for 7200 s (their manuals say 300). The page of every diagnosis says what its tickets state. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
 ticket key can read the sessions of that time (RFC 9846 §8.1, appendix C.4 on tickets).",
     seen: "\
 A ticket that states less than 300 s is a note, and one of less than 60 s a risk, with certainty, since the number stands on the wire. A lifetime of a few seconds is
@@ -37,8 +37,9 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     fixes: &[
         fix("nginx", "ssl_session_timeout 4h;", "default 5m"),
         fix("Apache", "SSLSessionCacheTimeout 14400", "default 300; applies to tickets too"),
-        fix("HAProxy", "tune.ssl.lifetime 14400", "in the global section, default 300"),
+        fix("HAProxy", "tune.ssl.lifetime 14400", "in the global section; without it its tickets state 7200, whatever the manual says"),
         fix("Envoy", "session_timeout: 14400s", "in the DownstreamTlsContext, default 7200s; of TLS 1.2 alone"),
+        fix("Node", "sessionTimeout: 14400", "among the options of tls.createServer; without it its tickets state 7200, whatever the manual says"),
         fix("OpenSSL API", "SSL_CTX_set_timeout(ctx, 14400);", "default 7200 under OpenSSL 3"),
         fix("GnuTLS", "gnutls_db_set_cache_expiration(session, 14400);", ""),
         fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; where the program calls SSLSessionContext.setSessionTimeout, that value counts instead"),

@@ -16,8 +16,8 @@ mod untested;
 
 pub(crate) use exclusive::leave_out_excluded;
 pub(crate) use rule::{ExaminedRule, FleetRule, IsolatedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
-use software::are_related;
 pub use software::software;
+use software::{are_related, built_on};
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
@@ -264,8 +264,11 @@ impl Cause {
     pub fn remedies(&self, software: Option<&str>) -> Vec<Remedy> {
         let Some(known) = software.and_then(self::software) else { return self.every_remedy(ResponsibleSide::Server) };
         let of_service = self.fixes_of_service(known).unwrap_or_default();
-        let fixes = self.fixes_of(ResponsibleSide::Server).chain(of_service);
-        self.with_advice(fixes.filter(|fix| fix.software == known).collect())
+        let fixes = || self.fixes_of(ResponsibleSide::Server).chain(of_service);
+        // What holds for the library below it is said where nothing is known of the program itself.
+        let named = [Some(known), built_on(known)].into_iter().flatten();
+        let each = named.map(|name| fixes().filter(|fix| fix.software == name).collect::<Vec<_>>());
+        self.with_advice(each.into_iter().find(|fixes| !fixes.is_empty()).unwrap_or_default())
     }
 
     /// What fixes it on one side, in every software, the most common first. What holds for all stands before.

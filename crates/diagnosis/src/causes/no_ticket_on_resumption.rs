@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
     happens: "\
 A TLS 1.3 ticket should serve once (RFC 9846 appendix C.4). A server that gives tickets only after full handshakes
 lets its clients run out of them. Servers that have a ticket callback of their own in OpenSSL and do not ask it for
-another do this.",
+another do this: HAProxy with `tls-ticket-keys` (without it a resumed connection brings one), Node, lighttpd and h2o.",
     seen: "\
 Full TLS 1.3 handshakes bring tickets, and none of the resumed connections does, priming included. A client that
 asked for none on resumption (RFC 9149) is not meant. Under TLS 1.2 a session serves any number of times, and most servers give no

@@ -40,6 +40,7 @@ A failed connection for each client that comes back, and one more attempt where 
     advice: "Upgrade the server or what stands before it. Until then make tickets smaller (session IDs of a cache, a shorter client chain), or give none:",
     fixes: &[
         fix("nginx", "ssl_session_tickets off;", "with a shared cache: tickets become short"),
+        fix("nginx", "", "as a router by ssl_preread, in a stream block: preread_buffer_size above the ClientHello, as 64k; default 16k"),
         fix("Apache", "SSLSessionTickets off", "with SSLSessionCache: tickets become short"),
         fix("HAProxy", "no-tls-tickets", "on the bind line: tickets become short"),
         fix(

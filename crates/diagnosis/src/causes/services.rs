@@ -65,7 +65,7 @@ const POSTGRES: &[Fix] = &[fix(
     "PostgreSQL",
     "",
     "it keeps no sessions, gives no tickets, and has no setting for it: keep connections open instead, in the application's \
-     pool or in PgBouncer",
+     pool or in PgBouncer, which resumes by ticket",
 )];
 
 const MYSQL: &[Fix] = &[

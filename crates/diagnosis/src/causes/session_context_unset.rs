@@ -33,6 +33,7 @@ Each client that resumes fails at its second connection; those that try again wi
             "SSL_CTX_set_session_id_context(ctx, (const unsigned char *)\"app\", 3);",
             "any fixed bytes, at most 32, one value for each policy",
         ),
+        fix("memcached", "--extended=ssl_session_cache", "beside its other options, from 1.6.10: it sets a context too"),
         fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; set from the arguments by default"),
     ],
     separated_by: &["without-certificate"],

@@ -26,8 +26,8 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
     fix(
         "HAProxy",
         "tls-ticket-keys ticket.keys",
-        "on the bind line; at least three keys of 80 bytes in Base64, one per \
-        line",
+        "on the bind line; at least three keys of 80 bytes in Base64, one per line. A resumed TLS 1.3 connection then brings no new ticket \
+         (no-ticket-on-resumption)",
     ),
     fix(
         "Envoy",
@@ -65,6 +65,55 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
         "has no setting for the keys (traefik#4550): let a balancer send a client to the same node, or end TLS before Traefik. \
          disableSessionTickets of its TLS options (traefik#11609) saves the bytes of tickets that the next node refuses",
     ),
+    fix(
+        "lighttpd",
+        "ssl.stek-file = \"ticket.stek\"",
+        "from 1.4.56, the same file on every node: three 32-bit numbers in the machine's order (0, the begin and the end of use as Unix time), then \
+         80 random bytes",
+    ),
+    fix(
+        "h2o",
+        "ssl-session-resumption: { mode: ticket, ticket-store: file, ticket-file: tickets.yaml }",
+        "the same file on every node, a list of keys: name (16 bytes), cipher: aes-256-cbc, hash: sha256, key (96 bytes), not_before, not_after; \
+         bytes in hexadecimal, times as Unix time",
+    ),
+    fix(
+        "dnsdist",
+        "ticketKeyFile=\"ticket.key\"",
+        "among the options of addTLSLocal and addDOHLocal; 80 random bytes, the same file on every node",
+    ),
+    fix(
+        "Traffic Server",
+        "CONFIG proxy.config.ssl.server.ticket_key.filename STRING ticket.key;",
+        "in records.config, without the semicolon; beside the certificates, 48 random bytes a key, the same file on every node",
+    ),
+    fix("hitch", "", "has no setting for the keys, which its workers share: let a balancer send a client to the same node"),
+    fix(
+        "Postfix",
+        "",
+        "has no setting for the keys, which tlsmgr(8) makes for one machine: let a balancer send a client to the same node",
+    ),
+    fix(
+        "PgBouncer",
+        "",
+        "has no setting for the keys, which each process makes: let clients keep their connections, or send a client to the same process",
+    ),
+    fix(
+        "uvicorn",
+        "",
+        "each of its --workers has keys of its own, and Python's ssl has no setting for them: run one process for each port, or end TLS before it",
+    ),
+    fix(
+        "hypercorn",
+        "",
+        "each of its --workers has keys of its own, and Python's ssl has no setting for them: run one process for each port, or end TLS before it",
+    ),
+    fix(
+        "gunicorn",
+        "",
+        "each of its workers has keys of its own, and Python's ssl has no setting for them: one worker with threads (--workers 1 --threads N), or \
+         end TLS before it",
+    ),
     fix("Java", "", "has no way to share its keys: let a balancer send a client to the same node, or end TLS before Java"),
 ];
 
@@ -76,7 +125,13 @@ pub(super) const MORE_TICKETS: &[Fix] = &[
     fix("GnuTLS", "gnutls_session_ticket_send(session, 8, 0);", "from 3.6.3"),
     fix("rustls", "config.send_tls13_tickets = 8;", "default 2"),
     fix("Java", "-Djdk.tls.server.newSessionTicketCount=8", "from 24, default 1"),
+    fix(
+        "rustls",
+        "",
+        "config.max_tls13_tickets above 0 gives a client as many as it asks for (RFC 9149), up to this; from 0.23.46, default 0",
+    ),
     fix("Python ssl", "context.num_tickets = 8", "from 3.8, of a server's context; default 2"),
+    fix("lighttpd", "ssl.openssl.ssl-conf-cmd = (\"NumTickets\" => \"8\")", "with mod_openssl; default 2"),
     fix("s2n-tls", "s2n_config_set_initial_ticket_count(config, 8);", "default 1"),
     fix("Go", "", "gives one ticket for each connection"),
     client_fix("Python ssl", "", "keep one session for each of the connections that begin at once"),

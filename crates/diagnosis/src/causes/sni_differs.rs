@@ -15,15 +15,17 @@ pub(super) static CAUSE: Cause = Cause {
     title: "Sessions resume only under the server name that made them",
     happens: "\
 A client may only resume with the server name of the session (RFC 6066 §3, RFC 9846 §4.7.1 allows more if the
-certificate covers both), and servers compare it: under TLS 1.2 OpenSSL refuses a session whose name differs or is
-absent. A client that connects by address once and by name the other time, or without SNI, makes full handshakes.",
+certificate covers both), and some servers compare it: rustls and Deno refuse a session whose name differs or is absent, Apache
+that of another virtual host. Others resume all the same, under TLS 1.2 too: nginx (one certificate, one cache), HAProxy, Envoy,
+Node, Go, Java and `openssl s_server`. At the former a client that connects by address once and by name the other time, or without
+SNI, makes full handshakes.",
     seen: "\
 Of a server: a session resumes with its name and, offered without SNI, does not. That is as it should be, and a note; another
 name of the same address is not tried, and is by hand what the commands below are with -servername. Of a client that
 connects to `--listen`: it offers a session under another name than the one that the session was given for, which is a
 risk.",
     confirm: "\
-Save with a name, and offer without:
+Save with a name, and offer without; `Reused` says that this server does not compare them:
 
 ```sh
 openssl s_client -connect HOST:443 -servername HOST -tls1_2 -sess_out session.pem \\

@@ -16,6 +16,16 @@ pub(super) fn are_related(one: &str, other: &str) -> bool {
 const RELATED: &[&[&str]] =
     &[&["Python ssl", "requests", "httpx"], &["Node", "undici"], &["rustls", "reqwest"], &["curl", "libcurl"]];
 
+/// What a server's TLS is, where it is another program's or library's.
+pub(super) fn built_on(software: &str) -> Option<&'static str> {
+    match software {
+        "gunicorn" | "uvicorn" | "hypercorn" => Some("Python ssl"),
+        "RabbitMQ" => Some("Erlang"),
+        "Deno" => Some("rustls"),
+        _ => None,
+    }
+}
+
 /// Whether a name ends here: "go1.26" and "go/1" are Go, "google" is not.
 fn ends_a_name(rest: &str) -> bool {
     !rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '-')
@@ -27,6 +37,10 @@ const NAMES: &[(&str, &str)] = &[
     ("openresty", "nginx"),
     ("tengine", "nginx"),
     ("angie", "nginx"),
+    ("apache traffic server", "Traffic Server"),
+    ("apachetrafficserver", "Traffic Server"),
+    ("traffic server", "Traffic Server"),
+    ("ats", "Traffic Server"),
     ("apache-coyote", "Java"),
     ("apache tomcat", "Java"),
     ("apache", "Apache"),
@@ -60,8 +74,9 @@ const NAMES: &[(&str, &str)] = &[
     ("python", "Python ssl"),
     ("basehttp", "Python ssl"),
     ("simplehttp", "Python ssl"),
-    ("gunicorn", "Python ssl"),
-    ("uvicorn", "Python ssl"),
+    ("gunicorn", "gunicorn"),
+    ("uvicorn", "uvicorn"),
+    ("hypercorn", "hypercorn"),
     ("undici", "undici"),
     ("requests", "requests"),
     ("python-requests", "requests"),
@@ -83,6 +98,24 @@ const NAMES: &[(&str, &str)] = &[
     ("prosody", "Prosody"),
     ("redis", "Redis"),
     ("rust-openssl", "rust-openssl"),
+    ("lighttpd", "lighttpd"),
+    // It serves DNS over HTTPS by h2o.
+    ("h2o/dnsdist", "dnsdist"),
+    ("h2o", "h2o"),
+    ("dnsdist", "dnsdist"),
+    ("hitch", "hitch"),
+    ("deno", "Deno"),
+    ("bun", "Bun"),
+    ("rabbitmq", "RabbitMQ"),
+    ("erlang", "Erlang"),
+    ("inets", "Erlang"),
+    ("cowboy", "Erlang"),
+    ("mochiweb", "Erlang"),
+    ("yaws", "Erlang"),
+    ("memcached", "memcached"),
+    ("pgbouncer", "PgBouncer"),
+    ("bearssl", "BearSSL"),
+    ("lwip", "lwIP"),
 ];
 
 #[cfg(test)]
@@ -97,6 +130,13 @@ mod tests {
         for unknown in ["google", "gws", "", "apachesomething", "\u{1b}[2J"] {
             assert_eq!(software(unknown), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn dnsdist_is_not_taken_for_the_h2o_within_it() {
+        let known = ["h2o/dnsdist", "h2o/2.2.5", "lighttpd/1.4.69", "ATS/9.2.5", "Cowboy", "hypercorn-h11", "BunnyCDN-FR1"];
+        let expected = ["dnsdist", "h2o", "lighttpd", "Traffic Server", "Erlang"].map(Some);
+        assert_eq!(known.map(software), [&expected[..], &[None, None]].concat()[..]);
     }
 
     #[test]

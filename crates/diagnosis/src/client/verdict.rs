@@ -144,7 +144,7 @@ pub(super) fn matrix(case: &ClientCase<'_>) -> Vec<MechanismRecord> {
             let by = if tls == Version::Tls12 && !offer.session_ticket { Kind::Id } else { Kind::Ticket };
             it.sessions_given > 0 && is_it(agreed.version, by)
         });
-        MechanismRecord { asked: Asked { tls, kind }, given, offered, resumed }
+        MechanismRecord { asked: Asked { tls, kind }, given, lifetime_s: None, offered, resumed }
     };
     of.into_iter().map(record).filter(|record| record.given || record.offered > 0).collect()
 }

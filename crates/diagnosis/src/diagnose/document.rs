@@ -13,6 +13,7 @@ use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, W
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{StoredSession, data_channel, findings, processor_time, stored_session, whole_request};
 use crate::bound::bound;
+use crate::causes::lifetime_invalid::stated_lifetimes;
 use crate::causes::{causes, version_fails};
 use crate::figures::connections;
 use crate::findings::with_remedies;
@@ -156,8 +157,10 @@ fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
                 _ => facts.tickets.count > 0,
             })
         };
+        let lifetimes = (run.asked.kind == Kind::Ticket).then(|| stated_lifetimes(examined, run.asked.tls)).flatten();
         MechanismRecord {
             asked: run.asked,
+            lifetime_s: lifetimes.map(|(lifetimes, _)| lifetimes),
             given: run.seen.iter().any(|seen| gives(&seen.observation)),
             offered: offered as u32,
             resumed: resumed as u32,

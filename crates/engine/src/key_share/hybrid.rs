@@ -1,4 +1,4 @@
-//! X25519MLKEM768: a key exchange that holds if either half of it does (draft-ietf-tls-ecdhe-mlkem).
+//! X25519MLKEM768: a key exchange that holds if either half of it does (RFC 10024).
 //!
 //! ```text
 //! client: ML-KEM-768 encapsulation key, 1184 bytes | X25519 public value, 32

@@ -298,8 +298,8 @@ fn agreed(connection: &Connection<'_>, offer: Option<&ClientOffer>, at: Nanos) -
 /// How the connection ended, once its handshake had completed.
 fn ending(closed: Result<ClosedBy, End>, socket: &TcpStream) -> WatchedEnd {
     match closed {
+        Ok(_) if is_reset(socket) => WatchedEnd::Reset,
         Ok(ClosedBy::Server) => WatchedEnd::Server,
-        Ok(ClosedBy::Client) if is_reset(socket) => WatchedEnd::Reset,
         Ok(ClosedBy::Client) => WatchedEnd::CloseNotify,
         Err(end) => socket_end(&end),
     }

@@ -215,6 +215,9 @@ pub struct MechanismRecord {
     pub asked: Asked,
     /// Whether the server gave anything to resume by it.
     pub given: bool,
+    /// The shortest and the longest lifetime that its tickets state, in seconds (of TLS 1.2 a hint, and 0 says nothing); null where none came.
+    #[serde(default)]
+    pub lifetime_s: Option<[u32; 2]>,
     /// Connections that offered it, nothing else being changed.
     pub offered: u32,
     /// How many of them resumed.

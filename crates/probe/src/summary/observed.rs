@@ -16,6 +16,10 @@ pub(super) fn observed(series: &Series) -> Observed {
         observed.client_certificate_sent += u64::from(facts.client_authentication == ClientAuthentication::Sent);
         observed.tickets_given += u64::from(facts.tickets.count > 0);
         observed.tickets_received += u64::from(facts.tickets.count);
+        for ticket in facts.tickets.iter() {
+            let [shortest, longest] = observed.ticket_lifetime_s.unwrap_or([ticket.lifetime_s; 2]);
+            observed.ticket_lifetime_s = Some([shortest.min(ticket.lifetime_s), longest.max(ticket.lifetime_s)]);
+        }
         observed.session_ids_given += u64::from(facts.session_id_given);
         observed.sessions_offered += u64::from(facts.session_offered);
         observed.early_data_sent += u64::from(facts.early_data.is_some());

@@ -8,7 +8,7 @@ use super::conditions::conditions;
 use super::findings::{items, left_out};
 use super::fleet::fleet;
 use super::isolation::isolation;
-use super::{Block, Fact, Page, counted, source};
+use super::{Block, Fact, Page, counted, source, stated_lifetime};
 use crate::chart::{Bar, Bars, Chart, Group};
 use crate::document::Shown;
 use crate::figures::Figure;
@@ -68,7 +68,9 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let software = target.software.as_ref().map(|software| Fact::new("software", software));
     let is_shown = target.reached && !target.matrix.is_empty();
     let resumed = is_shown.then(|| Fact::new("resumed", resumed(&target.matrix)));
-    let facts: Vec<Fact> = address.into_iter().chain(software).chain(resumed).chain(target.nodes.map(behind)).collect();
+    let lifetime = lifetime(&target.matrix).map(|lifetime| Fact::new("lifetime", lifetime));
+    let facts = address.into_iter().chain(software).chain(resumed).chain(lifetime);
+    let facts: Vec<Fact> = facts.chain(target.nodes.map(behind)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
@@ -186,6 +188,13 @@ fn resumed(records: &[MechanismRecord]) -> String {
         format!("{} {came_to}", it.asked)
     };
     records.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// How long tickets say they are good, of each version in one line.
+fn lifetime(records: &[MechanismRecord]) -> Option<String> {
+    let of = |it: &MechanismRecord| Some(format!("{} {}", it.asked.tls, stated_lifetime(it.lifetime_s?)));
+    let each: Vec<String> = records.iter().filter_map(of).collect();
+    (!each.is_empty()).then(|| each.join(", "))
 }
 
 /// What was tried, what it took and what it came to, in the order of time.

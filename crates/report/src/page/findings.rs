@@ -1,7 +1,7 @@
 //! What was found: the items, and what is left out of them.
 
 use reprise_diagnosis::{ResponsibleSide, cause};
-use reprise_model::document::Finding;
+use reprise_model::document::{Finding, Remedy};
 
 use super::{Block, Item};
 use crate::document::Shown;
@@ -123,7 +123,11 @@ fn steps(finding: &Finding, software: Option<&str>, shown: Shown) -> Vec<String>
     let of_all = cause(&finding.id)
         .into_iter()
         .flat_map(|cause| [ResponsibleSide::Server, ResponsibleSide::Client].map(|side| cause.every_remedy(side)));
-    let wider = of_all.filter(|all| finding.remedies.iter().all(|remedy| all.contains(remedy)));
+    // What holds for all ends otherwise where nothing follows it.
+    let is_one = |one: &Remedy, other: &Remedy| {
+        one.software == other.software && one.text.trim_end_matches([':', '.']) == other.text.trim_end_matches([':', '.'])
+    };
+    let wider = of_all.filter(|all| finding.remedies.iter().all(|remedy| all.iter().any(|other| is_one(remedy, other))));
     match wider.max_by_key(Vec::len).filter(|all| all.len() > finding.remedies.len()) {
         Some(all) if !finding.remedies.is_empty() => finding.clone().fixed_by(all).steps(None),
         _ => finding.steps(None),

@@ -14,7 +14,7 @@ use reprise_results::sentences;
 use super::baseline::baseline;
 use super::conditions::conditions;
 use super::findings::{items, left_out};
-use super::{Block, Fact, Page, source};
+use super::{Block, Fact, Page, source, stated_lifetime};
 use crate::document::Shown;
 use crate::figures::{Figure, Scale, Unit, signed};
 use crate::table::{Rows, Table, Tone};
@@ -116,6 +116,7 @@ fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
         first(|observed| observed.signature.as_deref()),
         runs.iter().find_map(|observed| Some(use_of_psk(observed.psk_mode?, observed.kinds.of(Kind::Psk) > 0))),
         first(|observed| observed.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
+        runs.iter().find_map(|observed| observed.ticket_lifetime_s).map(stated_lifetime),
     ];
     let names: Vec<String> = names.into_iter().flatten().collect();
     (!names.is_empty()).then(|| names.join(" · "))

@@ -54,8 +54,20 @@ fn healthy(target: &str) -> Diagnosis {
         seconds: 1.25,
         nodes: None,
         matrix: vec![
-            MechanismRecord { asked: asked(Version::Tls12, Kind::Id), given: true, offered: 4, resumed: 1 },
-            MechanismRecord { asked: asked(Version::Tls12, Kind::Ticket), given: false, offered: 0, resumed: 0 },
+            MechanismRecord {
+                asked: asked(Version::Tls12, Kind::Id),
+                given: true,
+                lifetime_s: None,
+                offered: 4,
+                resumed: 1,
+            },
+            MechanismRecord {
+                asked: asked(Version::Tls12, Kind::Ticket),
+                given: false,
+                lifetime_s: None,
+                offered: 0,
+                resumed: 0,
+            },
         ],
         figures: vec!["TLS 1.3: a request on a new connection takes 1.00 ms".to_owned()],
         warnings: Vec::new(),
@@ -289,7 +301,13 @@ fn experiments_are_shown_on_request() {
 #[test]
 fn a_chart_shows_what_resumed_of_what_was_offered() {
     let mut target = healthy("a.example");
-    let plain = MechanismRecord { asked: asked(Version::Tls13, Kind::Ticket), given: true, offered: 6, resumed: 6 };
+    let plain = MechanismRecord {
+        asked: asked(Version::Tls13, Kind::Ticket),
+        given: true,
+        lifetime_s: Some([7200, 7200]),
+        offered: 6,
+        resumed: 6,
+    };
     target.matrix.push(plain);
     target.experiments.push(ExperimentRecord {
         name: "no difference".to_owned(),

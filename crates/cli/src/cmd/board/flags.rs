@@ -35,7 +35,7 @@ pub(crate) struct BoardArgs {
     #[arg(long, value_name = "CURRENT", value_parser = milliamperes)]
     pub(crate) current: Option<f64>,
     /// Voltage for --current
-    #[arg(long, value_name = "VOLTAGE", default_value = "3.3V", value_parser = volts)]
+    #[arg(long, value_name = "VOLTAGE", default_value = "3.3V", value_parser = volts, requires = "current")]
     pub(crate) voltage: f64,
     /// Clock frequency that converts cycles to time: 133MHz, 48MHz, 12500kHz
     #[arg(long, value_name = "FREQUENCY", default_value = "133MHz", value_parser = frequency)]
@@ -53,7 +53,7 @@ pub(crate) struct BoardArgs {
     #[arg(long, conflicts_with_all = ["runs", "requests"])]
     pub(crate) quick: bool,
     /// Serve at this address instead of measuring: the first stack, with P-256 if it is among the keys
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown"])]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown", "html", "verbose", "groups", "suites", "current", "clock", "runs", "requests"])]
     pub(crate) listen: Option<SocketAddr>,
     /// Directory of the Makefile [default: `firmware`, here or above]
     #[arg(long, value_name = "DIR")]

@@ -85,7 +85,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct PluginArgs {
     /// Load this plugin as well
     #[arg(long = "plugin", value_name = "FILE.so")]
-    pub(super) files: Vec<PathBuf>,
+    pub(in crate::cmd) files: Vec<PathBuf>,
     /// Look for plugins in these directories, instead of beside the program and in the user's data directory
     #[arg(long = "plugins", value_name = "DIR", env = "REPRISE_STACKS", value_delimiter = ':')]
     pub(super) folders: Vec<PathBuf>,

@@ -42,7 +42,10 @@ impl ResultArgs {
     /// A cause has none of these.
     pub(super) fn check_absence(&self) -> anyhow::Result<()> {
         let is_absent = self.what_if.is_none() && self.server_stack.is_none() && self.certificates.is_none();
-        ensure!(is_absent, "--what-if, --server-stack and --certificates are for a result: name its file");
+        ensure!(
+            is_absent && self.plugins.files.is_empty(),
+            "--what-if, --server-stack, --certificates and --plugin are for a result: name its file"
+        );
         Ok(())
     }
 }

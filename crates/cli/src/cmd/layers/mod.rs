@@ -5,6 +5,7 @@ mod subject;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::ensure;
 use clap::Args;
 use clap::builder::PossibleValue;
 use reprise_compare::{FoundStack, Layers, ResumedBy, StackRef, layers};
@@ -115,6 +116,10 @@ pub(super) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
     let launcher = plugins::launcher(COMPUTING + 2 * arguments.timeout)?;
     let found = plugins::found_and_usable(&arguments.plugins, &launcher)?;
     let stacks = if arguments.stacks.is_empty() { usual(found) } else { chosen(found, &arguments.stacks)? };
+    ensure!(
+        arguments.kind == ResumedBy::Ticket || arguments.tls != [Version::Tls13],
+        "--kind is for TLS 1.2: remove it, or add 1.2 to --tls"
+    );
     let outputs = Outputs::open(&arguments.outputs, &[])?;
     let subject = Subject::new(&arguments, interrupt)?;
     let levels = if arguments.levels.is_empty() { Level::ALL.to_vec() } else { ordered(&arguments.levels) };

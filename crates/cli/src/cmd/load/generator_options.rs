@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{Arrival, LoadEnd, LoadOptions, PlanTarget, StepTarget, TlsOptions, WeightedName};
+use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadOptions, PlanTarget, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -72,6 +72,7 @@ impl LoadArgs {
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
+        self.check_use()?;
         Ok(LoadOptions {
             tls: Arc::new(self.tls_options()?),
             arrival,
@@ -92,6 +93,26 @@ impl LoadArgs {
             route: self.route(address),
             ..LoadOptions::new(address, Vec::new())
         })
+    }
+
+    /// That each flag says something of this load.
+    fn check_use(&self) -> anyhow::Result<()> {
+        let kinds = self.kinds();
+        let offers_tickets = self.tls == Version::Tls13 && kinds.contains(&Kind::Ticket);
+        if self.reuse_tickets && !offers_tickets {
+            bail!("--reuse-tickets is for tickets of TLS 1.3: name the kind ticket in --mix");
+        }
+        if self.sessions.is_some() && !kinds.iter().any(|kind| kind.is_resumption()) {
+            bail!("--sessions is for connections that resume: name a kind that does in --mix");
+        }
+        if self.seed != 0 && self.spread == ArrivalSpread::Constant && self.shares().is_none() {
+            bail!("--seed is for --spread poisson and --sweep");
+        }
+        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
+        if self.requests == 0 && names_a_request {
+            bail!("--requests 0 sends no request: remove --method, --path and --header");
+        }
+        Ok(())
     }
 
     fn tls_options(&self) -> anyhow::Result<TlsOptions> {

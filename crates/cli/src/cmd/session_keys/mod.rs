@@ -7,7 +7,7 @@ mod secret;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use reprise_probe::Interrupt;
 use reprise_session::key_file::{KeyPeriod, lock, new_keys, replaced_keys, rotated_keys, stage_ring, write_ring};
@@ -20,6 +20,9 @@ use self::place::{Medium, Place};
 use crate::ending::Ending;
 use crate::outputs::print;
 use crate::values;
+
+/// The name of a Secret that is told none.
+const SECRET: &str = "session-keys";
 
 /// A clock for tests.
 const NOW: &str = "REPRISE_SESSION_KEYS_NOW";
@@ -43,9 +46,9 @@ enum Action {
         /// Bytes of a key with its name; Apache takes 48 only
         #[arg(long, value_name = "BYTES", default_value_t = 80, value_parser = one_size)]
         key_bytes: usize,
-        /// Name of the Secret
-        #[arg(long, value_name = "NAME", default_value = "session-keys")]
-        name: String,
+        /// Name of the Secret [default: session-keys]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
         /// Namespace of the Secret
         #[arg(long, value_name = "NAME")]
         namespace: Option<String>,
@@ -101,8 +104,17 @@ pub(super) fn run(arguments: SessionKeysArgs, _: &Interrupt) -> anyhow::Result<E
     match arguments.action {
         Action::New { places, period, key_bytes, name, namespace, force } => {
             let now = UnixTime::now();
+            let is_secret = places.place.is_secret();
+            ensure!(
+                is_secret || (name.is_none() && namespace.is_none()),
+                "--name and --namespace are a Secret's: secret-FORMAT:-"
+            );
+            ensure!(
+                !is_secret || !force || !places.also.is_empty(),
+                "--force replaces files: a Secret goes to standard output"
+            );
             let ring = new_keys(period, key_bytes.saturating_sub(16), now, &SystemRandom)?;
-            new(&places, force, (&ring, now), (&name, namespace.as_deref()))
+            new(&places, force, (&ring, now), (name.as_deref().unwrap_or(SECRET), namespace.as_deref()))
         }
         Action::Rotate { places, period, now, clock } => {
             let (renew, clock) = (if now { Renewal::AllNow } else { Renewal::WhenDue }, time_of(clock));

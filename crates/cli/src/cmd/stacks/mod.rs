@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use reprise_compare::{
     CONFORMANCE_KEYS, Check, CheckOutcome, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef,
@@ -33,9 +33,9 @@ pub(crate) struct StacksArgs {
     /// Write the list as JSON (docs/schema/); - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Maximum time a library may take to answer; then its process is killed
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
-    timeout: Duration,
+    /// Maximum time a library may take to answer; then its process is killed [default: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = values::parse_duration, global = true)]
+    timeout: Option<Duration>,
     #[command(flatten)]
     plugins: PluginArgs,
 }
@@ -65,7 +65,16 @@ pub(crate) enum StacksCommand {
     },
 }
 
+/// How long a library may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 pub(super) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
+    let is_list = arguments.command.is_none();
+    ensure!(is_list || arguments.json.is_none(), "--json is for the list: 'reprise stacks --json FILE'");
+    if let Some(StacksCommand::Install { .. }) = arguments.command {
+        let is_unused = arguments.timeout.is_some() || !arguments.plugins.files.is_empty();
+        ensure!(!is_unused, "--timeout and --plugin are for plugins that are there: 'install' runs none");
+    }
     match &arguments.command {
         None => list(&arguments),
         Some(StacksCommand::Check { stack }) => check(&arguments, stack),
@@ -91,7 +100,7 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
 }
 
 fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
-    let launcher = plugins::launcher(arguments.timeout)?;
+    let launcher = plugins::launcher(arguments.timeout.unwrap_or(PATIENCE))?;
     let all = plugins::found(&arguments.plugins)?;
     let (mut stacks, mut broken) = (Vec::new(), Vec::new());
     for (found, info) in describe(&all, &launcher) {
@@ -173,7 +182,7 @@ Your own library: stacks/include/reprise_stack.h is the contract; 'reprise stack
 fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let stack = named(arguments, stack)?;
     let keys = Keys::make(CONFORMANCE_KEYS.map(|key| (key, ServerChain::One)))?;
-    let checks = match conformance(&stack, &keys, &plugins::launcher(arguments.timeout)?) {
+    let checks = match conformance(&stack, &keys, &plugins::launcher(arguments.timeout.unwrap_or(PATIENCE))?) {
         Ok(checks) => checks,
         Err(Failed { outcome, reason }) => {
             return Ok(Ending::BadAnswer(format!("{} {}: {reason}", stack.name, outcome.name())));
