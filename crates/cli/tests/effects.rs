@@ -202,8 +202,9 @@ fn flags_of_commands() -> Vec<(String, BTreeSet<String>)> {
         if let Some(command) = line.strip_prefix("## reprise ") {
             commands.push((command.to_owned(), BTreeSet::new()));
         }
-        let cell = line.strip_prefix("| `").and_then(|rest| rest.split('`').next());
-        let flag = cell.and_then(|cell| cell.split([' ', ',']).find_map(|word| word.strip_prefix("--")));
+        // "| `-X`, `--method METHOD` | what it does |"
+        let cell = line.strip_prefix("| `").and_then(|rest| rest.split(" | ").next());
+        let flag = cell.and_then(|cell| cell.split([' ', '`']).find_map(|word| word.strip_prefix("--")));
         if let (Some((_, flags)), Some(flag)) = (commands.last_mut(), flag) {
             flags.insert(flag.to_owned());
         }

@@ -1,7 +1,7 @@
 //! What a measurement shows, by the rules of the causes.
 
 use reprise_model::Version;
-use reprise_model::document::{Confidence, Finding, Remedy, Severity};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity, Target};
 
 use crate::causes::{self, Cause, ResponsibleSide, cause, rules};
 use crate::judged;
@@ -52,6 +52,15 @@ fn with_remedy(finding: Finding, software: Option<&str>, starttls: Option<&str>)
     }
 }
 
+/// Ports of services that begin with TLS, as IANA has them.
+const OF_PORTS: [(u16, &str); 5] = [(465, "smtp"), (636, "ldap"), (990, "ftp"), (993, "imap"), (995, "pop3")];
+
+/// The protocol whose servers' remedies are meant: that of STARTTLS, or of the port where no request is sent.
+pub(crate) fn service(target: &Target) -> Option<&str> {
+    let of_port = OF_PORTS.iter().find(|(port, _)| *port == target.port && target.path.is_none());
+    target.starttls.as_deref().or(of_port.map(|(_, service)| *service))
+}
+
 impl MeasuredCase<'_> {
     /// A finding with what fixes its cause in the servers of the case's protocol.
     pub(crate) fn found(
@@ -61,7 +70,7 @@ impl MeasuredCase<'_> {
         confidence: Confidence,
         title: impl Into<String>,
     ) -> Finding {
-        let remedies = cause.remedies_in(self.figures.target.starttls.as_deref());
+        let remedies = cause.remedies_in(service(&self.figures.target));
         cause.finding(severity, confidence, title).fixed_by(remedies)
     }
 
@@ -105,6 +114,7 @@ mod tests {
         };
         assert_eq!(first(Example::new()).as_deref(), Some("nginx"));
         assert_eq!(first(Example::new().starttls("smtp")).as_deref(), Some("Exim"));
+        assert_eq!(first(Example::new().without_request(993)).as_deref(), Some("Dovecot"), "a port that begins with TLS");
     }
 
     #[test]

@@ -115,6 +115,12 @@ impl Example {
         self
     }
 
+    /// As if TLS began at this port at once, and no request were sent.
+    pub fn without_request(mut self, port: u16) -> Self {
+        (self.document.target.port, self.document.target.path) = (port, None);
+        self
+    }
+
     /// What findings are drawn from.
     pub fn case(&self) -> MeasuredCase<'_> {
         let Self { document, observations, keeps_alive, psk_modes } = self;

@@ -84,8 +84,8 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
     ),
     fix(
         "Traffic Server",
-        "CONFIG proxy.config.ssl.server.ticket_key.filename STRING ticket.key;",
-        "in records.config, without the semicolon; beside the certificates, 48 random bytes a key, the same file on every node",
+        "CONFIG proxy.config.ssl.server.ticket_key.filename STRING ticket.key",
+        "in records.config; beside the certificates, 48 random bytes a key, the same file on every node",
     ),
     fix("hitch", "", "has no setting for the keys, which its workers share: let a balancer send a client to the same node"),
     fix(

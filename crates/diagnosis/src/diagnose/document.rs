@@ -16,7 +16,7 @@ use crate::bound::bound;
 use crate::causes::lifetime_invalid::stated_lifetimes;
 use crate::causes::{causes, version_fails};
 use crate::figures::connections;
-use crate::findings::with_remedies;
+use crate::findings::{service, with_remedies};
 use crate::series::MeasuredCase;
 use crate::verdict::verdict;
 
@@ -50,8 +50,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let found = if reached { findings(&examined) } else { Vec::new() };
     let software = software.map(str::to_owned).or_else(|| examination.software.clone());
-    let starttls = figures.target.starttls.as_deref();
-    let found: Vec<Finding> = with_remedies(found, software.as_deref(), starttls).collect();
+    let found: Vec<Finding> = with_remedies(found, software.as_deref(), service(&figures.target)).collect();
     let matrix = matrix(&examined);
     let warnings = warnings(examination, &found);
     let channel = examination.data_channel.as_ref();
