@@ -49,7 +49,7 @@ fn is_directive(text: &str) -> bool {
         return false;
     }
     match words.as_slice() {
-        [name] => name.len() > 2 && name.contains(['-', '=', ';', '.', '{']),
+        [name] => name.len() > 2 && name.contains(['-', '=', ';', '.']),
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off", "true", "false"].contains(value),
         [_, "=", ..] => true,
         [_, name, value] if name.starts_with(char::is_uppercase) => value.trim_end_matches(';').parse::<u32>().is_ok(),

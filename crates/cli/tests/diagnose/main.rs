@@ -30,7 +30,6 @@ mod nodes;
 mod offers;
 mod openssl;
 mod openssl_api;
-mod other_servers;
 mod postfix;
 mod processor_time;
 mod programs;

@@ -167,8 +167,6 @@ examined! {
     node_that_asks_for_certificates_without_a_session_context:
         broken("session-context-unset", &NODE, &["requestCert: true", "rejectUnauthorized: false"], bare_node)
             .and(&["id-never-accepted"]);
-    node_tickets_of_half_a_minute_are_short:
-        broken("lifetime-short", &NODE, &["sessionTimeout: 30"], node).flags(&["--tls", "1.3"]);
     java_without_tickets_and_with_a_cache_of_four:
         broken("cache-too-small", &JAVA, &[
             "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax.net.ssl.sessionCacheSize=4"], java);

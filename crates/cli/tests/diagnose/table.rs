@@ -9,8 +9,8 @@ use reprise_model::document::Finding;
 
 use crate::broken::Broken;
 use crate::{
-    apache, caddy, envoy, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, other_servers, postfix, programs,
-    python, services, stunnel,
+    apache, caddy, envoy, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, postfix, programs, python,
+    services, stunnel,
 };
 
 /// The page, from the root of the workspace.
@@ -43,7 +43,6 @@ fn all() -> impl Iterator<Item = &'static Broken> {
         offers::ALL,
         openssl::ALL,
         openssl_api::ALL,
-        other_servers::ALL,
         gnutls_api::ALL,
         programs::ALL,
         caddy::ALL,
