@@ -41,9 +41,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 const SETTLING: Duration = Duration::from_millis(500);
 
 /// What says how connections are made, or to what: here it is the client that makes them.
-const OF_TARGETS: [&str; 31] = [
+const OF_TARGETS: [&str; 32] = [
     "targets",
     "targets_from",
+    "ftp_user",
     "together",
     "all_addresses",
     "isolation",

@@ -62,7 +62,7 @@ fn diagnosed(matrix: Vec<MechanismRecord>, failed: u32) -> DiagnoseDocument {
 #[test]
 fn a_diagnosis_of_what_is_never_given_is_judged() {
     let asked = Asked { tls: Version::Tls12, kind: Kind::Id };
-    let of = |given, offered, resumed| vec![MechanismRecord { asked, given, offered, resumed }];
+    let of = |given, offered, resumed| vec![MechanismRecord { asked, given, lifetime_s: None, offered, resumed }];
     let judge = |text, document: &DiagnoseDocument| read(text, ConditionSubject::Diagnosis).judge(document);
     let none = diagnosed(of(false, 0, 0), 0);
     assert_eq!(judge("1.2.kinds.id > 0%", &none), ConditionJudgement::NotMet);
