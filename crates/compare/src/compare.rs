@@ -279,7 +279,7 @@ impl<'a> Measured<'a> {
             pair,
             number: ready.cell,
             connections: earlier.map_or(connections, |row| row.connections),
-            bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
+            bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received), first_flight: None },
             server_flight: ready.server_flight.map(Bytes),
             tickets: ready.tickets,
             taken: earlier.map(resume::samples_taken).unwrap_or_default(),

@@ -57,6 +57,8 @@ struct Seen {
     sent: u64,
     received: u64,
     answer: Option<Answer>,
+    /// Sent within the handshake before anything of it came.
+    first_flight: u64,
     ended: Ended,
     was_told_done: bool,
     /// Whether a record has come: before, what is none means that the peer does not speak TLS at all.
@@ -196,6 +198,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// The transport has taken so many bytes of it.
     pub fn sent(&mut self, count: usize) {
         self.seen.sent += count as u64;
+        if self.stage == Stage::Handshake && self.seen.round_trips == 0 {
+            self.seen.first_flight += count as u64;
+        }
         self.seen.answer_is_due |= count > 0;
         if count >= self.outgoing.len() {
             self.outgoing.clear();

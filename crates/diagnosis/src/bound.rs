@@ -41,6 +41,7 @@ pub fn bound(document: &MeasureDocument) -> Option<String> {
     let saved = if rest_ns == 0 { "nothing".to_owned() } else { format!("at most {}", span(rest_ns)) };
     let fewer_turns = match version {
         Version::Tls12 => Some("a resumption or TLS 1.3"),
+        Version::Tls13 if run.observed.hello_retry_requests > 0 => Some("the server's group shared at once"),
         Version::Tls13 => document.run(version, Kind::Early).is_none().then_some("early data"),
     };
     let fewer_turns = fewer_turns.map_or_else(String::new, |means| format!(", {means} a round trip"));

@@ -24,6 +24,7 @@ mod judged;
 pub mod savings;
 mod series;
 mod settled;
+mod traffic;
 mod verdict;
 mod weighed;
 
@@ -42,3 +43,4 @@ pub use findings::findings;
 pub use fleet::{FleetRun, fleet_diagnosis};
 pub use isolation::{IsolationRun, isolation_diagnoses};
 pub use series::MeasuredCase;
+pub use traffic::against_saving;

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use crate::causes::Cause;
 use crate::series::MeasuredCase;
 use reprise_model::document::{
-    AnswerDifference, AnswerPart, AnswerRecord, Calibration, CalibrationRun, Confidence, Finding, MeasureDocument,
-    NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
+    AnswerDifference, AnswerPart, AnswerRecord, Calibration, CalibrationRun, Confidence, Finding, HelloRetryComparison,
+    HelloRetrySummary, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
+    Traffic,
 };
 use reprise_model::{
-    Asked, Facts, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, TicketKeyName, Version,
+    Asked, Bytes, Facts, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, TicketKeyName,
+    Version,
 };
 
 /// A document in the making. What concerns one run concerns the last that was added.
@@ -165,6 +167,30 @@ impl Example {
         for ratio in self.document.ratios.iter_mut().filter(|it| it.tls == asked.tls && (it.to == kind || it.from == kind)) {
             ratio.ci95 = None;
         }
+        self
+    }
+
+    /// Bytes of the last run's connections: the ClientHello, all that was sent, all that came.
+    pub fn bytes(mut self, [first_flight, sent, received]: [u64; 3]) -> Self {
+        let bytes = Traffic { sent: Bytes(sent), received: Bytes(received), first_flight: Some(Bytes(first_flight)) };
+        self.document.runs.last_mut().unwrap().bytes = Some(bytes);
+        self
+    }
+
+    /// As if retried connections shared and were asked for these groups, and were compared with others in turn where it says what they cost.
+    pub fn hello_retry(mut self, shared: &str, group: &str, cost_us: Option<i64>) -> Self {
+        let comparison = cost_us.map(|cost| HelloRetryComparison {
+            kind: Kind::Full,
+            retried_n: 20,
+            retried_ns: 21_300_000 + cost.unsigned_abs() * 1_000,
+            at_once_n: 20,
+            at_once_ns: 21_300_000,
+            costs_ns: cost * 1_000,
+            ci95_ns: Some([(cost - 100) * 1_000, (cost + 100) * 1_000]),
+        });
+        let [shared, group] = [shared, group].map(str::to_owned);
+        let offered = vec![shared.clone(), group.clone()];
+        self.document.hello_retry = Some(HelloRetrySummary { offered, shared, group, comparison });
         self
     }
 

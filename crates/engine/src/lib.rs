@@ -65,7 +65,7 @@ pub use client_auth::{ClientIdentity, Signer};
 pub use config::{Config, Entropy, RsaPremaster, Strictness, Tls13Extensions};
 pub use connection::Connection;
 pub use error::{Error, Misbehaviour, Unspoken};
-pub use facts::outcome_of;
+pub use facts::{hello_retry_record, outcome_of};
 pub use hello_shape::HelloShape;
 pub use key_log::{KeyLog, line as key_log_line};
 pub use key_share::{EcdhKeyShare, GROUPS, HybridKeyShare, KeyShare, KeyShares, SharedSecret, generate_key_share};

@@ -58,8 +58,15 @@ impl LoadOutcome {
             primed: self.summary.primed,
             refused: self.summary.refused,
             failed_offers: self.summary.failed_offers,
-            wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
+            wanted_group: self
+                .summary
+                .wanted_groups
+                .values()
+                .next()
+                .or(self.summary.retried_for.as_ref())
+                .map(ToString::to_string),
             wanted_groups: self.wanted_groups(options),
+            hello_retries: self.summary.retried,
             http_status: self.summary.status.iter().copied().collect(),
             answers_differ: self.answers_that_differ(),
             alpn: self.protocols(),

@@ -118,6 +118,9 @@ impl LoadOutcome {
                 notices.push(LoadNotice::Failures { fault, count });
             }
         }
+        if document.hello_retries > 0 {
+            notices.push(LoadNotice::HelloRetries);
+        }
         if document.total_warmup_errors() > 0 {
             notices.push(LoadNotice::WarmupFailures);
         }

@@ -23,6 +23,9 @@ const ANSWERS: usize = 2048;
 pub(crate) struct Summary {
     pub(crate) kinds: [KindSummary; Kind::ALL.len()],
     pub(crate) faults: FaultCounts,
+    /// Connections that completed after a HelloRetryRequest, and the group that the first of them was asked for.
+    pub(crate) retried: u64,
+    pub(crate) retried_for: Option<NamedGroup>,
     /// In an open loop, connections that were due within the time that counts and never began.
     pub(crate) not_started: u64,
     /// Those that were due in the warm-up.
@@ -113,10 +116,14 @@ impl Summary {
         }
     }
 
-    /// What a connection has negotiated; of each kind the first counts.
+    /// What a connection has negotiated; of each kind the first counts, and every retry.
     pub(crate) fn see(&mut self, facts: Facts) {
         if let Some(kind) = self.kinds.get_mut(place_of(facts.kind)) {
             kind.first = kind.first.or(Some(facts));
+        }
+        if let Some(retry) = facts.hello_retry {
+            self.retried += 1;
+            self.retried_for = self.retried_for.or(retry.wanted.map(NamedGroup));
         }
     }
 
@@ -193,6 +200,8 @@ impl Summary {
         self.resumed += other.resumed;
         self.refused += other.refused;
         self.failed_offers += other.failed_offers;
+        self.retried += other.retried;
+        self.retried_for = self.retried_for.or(other.retried_for);
         self.late += other.late;
         self.last_completed = self.last_completed.max(other.last_completed);
         self.not_started += other.not_started;

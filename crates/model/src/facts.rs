@@ -19,6 +19,8 @@ pub struct Facts {
     pub signature: Option<u16>,
     /// The public key of the server's certificate; `None` where none was sent.
     pub peer_key: Option<PeerKey>,
+    /// The certificates that the server sent; `None` where none was sent or looked at.
+    pub chain: Option<CertificateChain>,
     /// SHA-256 of the server's certificate, DER; `None` where none was sent.
     pub leaf: Option<[u8; 32]>,
     /// Seconds for which that certificate was still valid by then; `None` where none was sent or read.
@@ -37,8 +39,8 @@ pub struct Facts {
     pub client_authentication: ClientAuthentication,
     /// TLS 1.2: whether the extended master secret was used (RFC 7627). TLS 1.3 has always the equivalent.
     pub extended_master_secret: bool,
-    /// Whether a HelloRetryRequest cost another round trip.
-    pub hello_retry_request: bool,
+    /// The HelloRetryRequest that cost another round trip; `None` where none came.
+    pub hello_retry: Option<HelloRetry>,
     /// What became of early data; `None` where none was offered.
     pub early_data: Option<EarlyData>,
     /// Whether a session or an external PSK was offered, whatever became of it.
@@ -61,6 +63,7 @@ impl Facts {
             group: None,
             signature: None,
             peer_key: None,
+            chain: None,
             leaf: None,
             leaf_left_s: None,
             certificate_bytes: None,
@@ -70,7 +73,7 @@ impl Facts {
             verification: Verification::Inherited,
             client_authentication: ClientAuthentication::NotRequested,
             extended_master_secret: version == Version::Tls13,
-            hello_retry_request: false,
+            hello_retry: None,
             early_data: None,
             session_offered: false,
             tickets: Tickets::default(),
@@ -78,6 +81,33 @@ impl Facts {
             session_id_given: false,
         }
     }
+}
+
+/// A HelloRetryRequest, by its groups (IANA "TLS Supported Groups").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HelloRetry {
+    /// The group of the key share in the first ClientHello; `None` where it had none.
+    pub shared: Option<u16>,
+    /// The group whose key share was asked for; `None` where only a cookie was to come back.
+    pub wanted: Option<u16>,
+}
+
+impl HelloRetry {
+    /// Both groups, where the server asked for another one than the client had shared.
+    pub fn groups(self) -> Option<(u16, u16)> {
+        self.shared.zip(self.wanted)
+    }
+}
+
+/// The certificates that a server sent, its own first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CertificateChain {
+    /// How many.
+    pub certificates: u8,
+    /// The sum of their DER, in bytes.
+    pub bytes: u32,
+    /// Whether the last of several is issued by itself: a root, which clients have already or do not trust.
+    pub has_root: bool,
 }
 
 /// The public key of a certificate.

@@ -41,7 +41,7 @@ pub use answer::{Answer, AnsweredConnection, Location, answers_that_differ};
 pub use capture::{Recording, Segment};
 pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};
-pub use facts::{Facts, PeerKey, Protocol, Ticket, TicketKeyName, Tickets, key_share_ending};
+pub use facts::{CertificateChain, Facts, HelloRetry, PeerKey, Protocol, Ticket, TicketKeyName, Tickets, key_share_ending};
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
@@ -52,7 +52,7 @@ pub use load_notice::{
 pub use observation::{Ended, Observation, Purpose};
 pub use offered::{Offered, Origin};
 pub use operation::Operation;
-pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
+pub use outcome::{ClientAuthentication, EarlyData, HelloRetryRecord, Outcome, Verification};
 pub use phase::{Phase, Phases};
 pub use prepared::{KeyPairs, ServerChain};
 pub use round_trips::round_trips;

@@ -151,6 +151,8 @@ pub enum LoadNotice {
         /// How many, those of the warm-up included.
         count: u64,
     },
+    /// Connections completed after a HelloRetryRequest.
+    HelloRetries,
     /// Connections were due and never began, those of the warm-up included.
     NotStarted {
         /// How many.

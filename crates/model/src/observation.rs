@@ -35,6 +35,8 @@ pub struct Observation {
     pub sent: Bytes,
     /// Bytes read from it.
     pub received: Bytes,
+    /// Those of the ClientHello and of early data, written before the server has said anything of TLS.
+    pub first_flight: Bytes,
     /// Round trips until application data could first be sent, those of a proxy and of STARTTLS included.
     pub round_trips: u64,
     /// Processor time of the client, from the beginning of this connection to its end; `None` where it was not taken.
@@ -73,6 +75,7 @@ impl Observation {
             phases: Phases::default(),
             sent: Bytes(0),
             received: Bytes(0),
+            first_flight: Bytes(0),
             round_trips: 0,
             client_cpu: None,
             http_status: None,

@@ -20,6 +20,12 @@ pub struct Outcome {
     pub signature: Option<String>,
     /// The public key of the server's certificate, `rsa-2048`, `p-256`; `None` where none was sent.
     pub peer_key: Option<String>,
+    /// How many certificates the server sent; absent where none was sent or looked at, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<u8>,
+    /// Their DER in bytes; absent likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain_bytes: Option<u32>,
     /// How a TLS 1.3 PSK was used.
     pub psk_mode: Option<PskMode>,
     /// The protocol that ALPN chose.
@@ -32,6 +38,9 @@ pub struct Outcome {
     pub extended_master_secret: bool,
     /// Whether a HelloRetryRequest cost another round trip.
     pub hello_retry_request: bool,
+    /// What it asked for; absent where none came, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello_retry: Option<HelloRetryRecord>,
     /// What became of early data; `None` where none was offered.
     pub early_data: Option<EarlyData>,
     /// Whether a session or an external PSK was offered, whatever became of it.
@@ -42,6 +51,16 @@ pub struct Outcome {
     pub tickets_promised: Option<u8>,
     /// Whether the server gave a session ID under TLS 1.2 that a later connection may offer.
     pub session_id_given: bool,
+}
+
+/// A HelloRetryRequest, by the names of its groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HelloRetryRecord {
+    /// The group whose key share was asked for; null where only a cookie was to come back.
+    pub group: Option<String>,
+    /// The group of the key share in the first ClientHello; null where it had none.
+    pub shared: Option<String>,
 }
 
 named! {

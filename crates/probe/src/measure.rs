@@ -14,6 +14,7 @@ use crate::connector::Connector;
 use crate::discover::may_be_of_a_node;
 use crate::failed::FailedConnection;
 use crate::failures_in_a_row::{FailuresInARow, Next};
+use crate::hello_retry::{FEWEST, MOST, RetryComparison, most_retried};
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::options::Options;
@@ -38,6 +39,8 @@ pub struct Measurement {
     pub dead_addresses: Vec<DeadAddress>,
     /// The counted connections, by version and kind.
     pub series: Vec<Series>,
+    /// Connections of TLS 1.3 that are retried, beside the same without a retry; `None` where none were, or too few.
+    pub retries: Option<RetryComparison>,
     /// Those of discovery and priming.
     pub others: Vec<Observation>,
     /// Every connection that was made, by observed kind.
@@ -142,6 +145,9 @@ const HELD_AT_MOST: Duration = Duration::from_secs(2);
 struct Schedule {
     connector: Connector,
     series: Vec<SeriesRun>,
+    /// How many of them are the measurement's. Where connections were retried, two stand behind them: such ones, and the same without a
+    /// retry.
+    counted: usize,
     /// The places of the series whose connections are still to be made.
     order: VecDeque<usize>,
     planned: u64,
@@ -150,6 +156,9 @@ struct Schedule {
     /// Whether the first connection offers a session that another process left behind.
     begins_with_loaded: bool,
     failures_in_a_row: FailuresInARow,
+    /// As [`Options::count`] and [`Options::seed`] have them.
+    count: u32,
+    seed: u64,
     /// As [`Options::spacing`] has it, and when the next counted connection may begin.
     spacing: Duration,
     next_at: Nanos,
@@ -178,7 +187,10 @@ impl Schedule {
         let order = balanced_order(series.len(), options.count as usize, loaded.unwrap_or_default(), options.seed);
         Ok(Self {
             connector,
+            counted: series.len(),
             series,
+            count: options.count,
+            seed: options.seed,
             planned: order.len() as u64,
             order: order.into(),
             done: 0,
@@ -198,7 +210,7 @@ impl Schedule {
         if self.connector.is_interrupted() {
             return Err(FailedConnection::interrupted());
         }
-        let Some(place) = self.order.pop_front() else { return self.hold_finished(measurement) };
+        let Some(place) = self.order.pop_front() else { return self.after_counted(measurement) };
         let is_first_to_prime = self.done == u64::from(self.begins_with_loaded);
         let offers_loaded = self.begins_with_loaded && self.done == 0;
         if is_first_to_prime {
@@ -226,6 +238,15 @@ impl Schedule {
         Ok(true)
     }
 
+    /// Once all is counted: what is made beside it, once; whether there is more to make.
+    fn after_counted(&mut self, measurement: &mut Measurement) -> Result<bool, FailedConnection> {
+        if self.series.len() > self.counted {
+            return Ok(false);
+        }
+        self.hold_finished(measurement)?;
+        self.compare_retries(measurement)
+    }
+
     /// Where early data is accepted, finds out whether its answer waits for the client's Finished: then it saves no round trip. No such
     /// connection is counted.
     fn hold_finished(&mut self, measurement: &mut Measurement) -> Result<bool, FailedConnection> {
@@ -245,6 +266,22 @@ impl Schedule {
             }
         }
         Ok(false)
+    }
+
+    /// Once all is counted, and connections were retried: makes such ones again, and as many that share the wanted group at once.
+    fn compare_retries(&mut self, measurement: &mut Measurement) -> Result<bool, FailedConnection> {
+        let all = self.series.iter().map(|run| &run.series);
+        let Some((asked, group)) = most_retried(all).filter(|_| self.count >= FEWEST) else {
+            return Ok(false);
+        };
+        let Some(retried) = self.series.iter().find(|run| run.series.asked == asked) else { return Ok(false) };
+        let both = [retried.without_sessions(), retried.without_sessions().sharing(group)];
+        self.series.extend(both);
+        let order = balanced_order(2, self.count.min(MOST) as usize, 0, self.seed);
+        self.planned += order.len() as u64;
+        self.order = order.into_iter().map(|place| self.counted + place).collect();
+        self.prime(measurement, self.counted, 1)?;
+        Ok(true)
     }
 
     /// The next connection of the series at this place; nothing where there is none.
@@ -296,9 +333,12 @@ impl Schedule {
         }
         measurement.unused.at = self.connector.now();
         measurement.unused.sessions = self.unused;
-        let unmeasured = self.series.iter().find(|series| series.is_unmeasured());
+        let mut counted = self.series;
+        let mut retries = counted.split_off(self.counted.min(counted.len())).into_iter().map(|run| run.series.observations);
+        measurement.retries = retries.next().zip(retries.next()).map(|(plain, at_once)| RetryComparison { plain, at_once });
+        let unmeasured = counted.iter().find(|series| series.is_unmeasured());
         let last = unmeasured.and_then(|series| series.series.observations.last()?.outcome.err());
-        for series in self.series {
+        for series in counted {
             let (series, unused) = series.into_parts();
             measurement.series.push(series);
             measurement.unused.sessions.extend(unused);

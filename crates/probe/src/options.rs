@@ -7,7 +7,7 @@ use std::time::Duration;
 use reprise_connection::Target;
 use reprise_connection::exchange::{Application, ConnectionReuse, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
-use reprise_engine::{ClientIdentity, ExternalPsk, KeyLog, Session, Tls13Extensions};
+use reprise_engine::{ClientIdentity, EcdhKeyShare, ExternalPsk, KeyLog, Session, Tls13Extensions};
 use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
@@ -107,6 +107,11 @@ impl Options {
     /// Whether nothing has to be found out: whether an external PSK is taken is what is measured.
     pub(crate) fn measures_psk_alone(&self) -> bool {
         self.kinds == [Kind::Psk]
+    }
+
+    /// The groups that are offered, the first with a key share.
+    pub fn offered_groups(&self) -> &[NamedGroup] {
+        if self.groups.is_empty() { EcdhKeyShare::GROUPS } else { &self.groups }
     }
 
     /// What every connection to this target says.

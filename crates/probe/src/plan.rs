@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_connection::{Detail, Fault, Target};
 use reprise_engine::suite::{self, SUITES};
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, FreshKeyShares, Session, SystemEntropy, WebPkiVerifier};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Session, SystemEntropy, WebPkiVerifier};
 use reprise_model::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
@@ -77,10 +77,7 @@ impl Plan {
             [] => SUITES.iter().map(|suite| suite.id).collect(),
             given => given.to_vec(),
         };
-        let groups = match options.groups.as_slice() {
-            [] => EcdhKeyShare::GROUPS.to_vec(),
-            given => given.to_vec(),
-        };
+        let groups = options.offered_groups().to_vec();
         let config = |version| {
             Arc::new(Config {
                 versions: vec![version],

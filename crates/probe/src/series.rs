@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Purpose};
+use reprise_wire::NamedGroup;
 
 use crate::client_cpu;
 use crate::connection_plan::{CloseBehavior, ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::FailedConnection;
+use crate::hello_retry::sharing;
 use crate::plan::VersionPlan;
 use crate::session_cache::SessionCache;
 
@@ -78,6 +80,18 @@ impl SeriesRun {
             }
         }
         (all, unused)
+    }
+
+    /// Another one of the same connections, which begins with nothing to offer.
+    pub(crate) fn without_sessions(&self) -> Self {
+        let series = Series { asked: self.series.asked, observations: Vec::new() };
+        let (config, cache) = (self.config.clone(), SessionCache::default());
+        Self { series, config, cache, primed_by: None, begins_with_loaded: false }
+    }
+
+    /// The same with its first key share of this group.
+    pub(crate) fn sharing(self, group: NamedGroup) -> Self {
+        Self { config: Arc::new(sharing(&self.config, group)), ..self }
     }
 
     /// Has something to offer for so many connections to come, as far as the server gives it. The full connections that it takes

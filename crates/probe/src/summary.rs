@@ -95,6 +95,7 @@ fn traffic(samples: &[&Observation]) -> Option<Traffic> {
     Some(Traffic {
         sent: Bytes(median(samples.iter().map(|sample| sample.sent.0))?),
         received: Bytes(median(samples.iter().map(|sample| sample.received.0))?),
+        first_flight: median(samples.iter().map(|sample| sample.first_flight.0)).map(Bytes),
     })
 }
 

@@ -21,8 +21,9 @@ pub fn diagnosis(
     software: Option<&str>,
     provenance: &Provenance,
 ) -> Diagnosis {
-    let (series, address) = (&examination.series, examination.address);
-    let figures = figures_document(target, options, series, &examination.answered(), address, provenance.clone());
+    let connections = (examination.series.as_slice(), examination.retries.as_ref());
+    let (answered, address) = (examination.answered(), examination.address);
+    let figures = figures_document(target, options, connections, &answered, address, provenance.clone());
     let failure = ended(examination, options);
     let mut diagnosis = server_diagnosis(ServerRun { target, options, figures: &figures, failure, software }, examination);
     diagnosis.warnings.splice(..0, dead_addresses(&examination.dead_addresses));

@@ -189,6 +189,7 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_count(&mut merged.failed_offers, other.failed_offers);
     // Servers behind one name may want this or that: which is told must not depend on who comes first.
     merged.wanted_group = merged.wanted_group.take().into_iter().chain(other.wanted_group.clone()).min();
+    add_count(&mut merged.hello_retries, other.hello_retries);
     for (name, group) in &other.wanted_groups {
         let ours = merged.wanted_groups.entry(name.clone()).or_insert_with(|| group.clone());
         *ours = ours.clone().min(group.clone());

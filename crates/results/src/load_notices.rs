@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::{AnswerDifference, Confidence, LoadDocument, Verdict};
 use reprise_model::{
-    BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
-    Version,
+    BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, Phase, ProcessorShare,
+    RefusalCause, Version,
 };
 use reprise_wire::AlertDescription;
 
 use crate::fault::name;
 use reprise_diagnosis::answers::{answer, cause};
-use reprise_diagnosis::figures::{means, percent};
+use reprise_diagnosis::figures::{means, percent, span};
 
 const PROTOCOL_VERSION: u8 = AlertDescription::PROTOCOL_VERSION.0;
 
@@ -166,6 +166,16 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             percent(*waited)
         ),
         LoadNotice::Failures { fault, count } => format!("{count} × {}: {}", name(*fault), advice(*fault, document)),
+        LoadNotice::HelloRetries => {
+            let all = document.completed_at_any_time().saturating_add(document.warmup_completed);
+            let asks =
+                document.wanted_group.as_ref().map_or_else(String::new, |group| format!(": the server requests {group}"));
+            format!(
+                "{} of {all} connections were retried (HelloRetryRequest){asks}. {}",
+                document.hello_retries,
+                starting_again(document)
+            )
+        }
         LoadNotice::NotStarted { count } => format!(
             "{count} due connections were not started, because all --connections were busy: lower the rate or increase \
                 --connections"
@@ -280,11 +290,15 @@ fn advice(fault: FaultName, document: &LoadDocument) -> String {
             "descriptors ran out: raise the limit (ulimit -n), or use fewer connections".to_owned()
         }
         (FaultName::HelloRetryRequest, Some(one)) if document.wanted_groups.values().all(|group| group == one) => {
-            format!("the server requests {one}; later connections use it first: put it first in --groups")
+            format!(
+                "the server requests {one}; later connections use it first: put it first in --groups. {}",
+                starting_again(document)
+            )
         }
         (FaultName::HelloRetryRequest, Some(_)) => format!(
-            "the server requests other groups ({}); later connections under the same name use them first",
-            by_name().collect::<Vec<_>>().join(", ")
+            "the server requests other groups ({}); later connections under the same name use them first. {}",
+            by_name().collect::<Vec<_>>().join(", "),
+            starting_again(document)
         ),
         (FaultName::HelloRetryRequest, None) => "the server requests a second ClientHello, which load does not \
             send"
@@ -295,6 +309,19 @@ fn advice(fault: FaultName, document: &LoadDocument) -> String {
         }
         _ => "`reprise measure` shows more about a single connection to this target".to_owned(),
     }
+}
+
+/// What a HelloRetryRequest costs whoever shares the same group first.
+fn starting_again(document: &LoadDocument) -> String {
+    let shared = document.asked.groups.first().map_or("another group", String::as_str);
+    let connects = document.latency_ns.values().filter_map(|phases| phases.get(&Phase::Connect));
+    // Through a proxy it is not the way to the server.
+    let connect = connects.map(|latency| latency.p50).min().filter(|_| document.target.proxy.is_none());
+    let takes = connect.map_or_else(String::new, |ns| format!(", {} here (connect)", span(ns)));
+    format!(
+        "A client that shares {shared} first starts each handshake again, full or resumed: a round trip more{takes}; see `reprise explain \
+         hello-retry-request`"
+    )
 }
 
 /// The limit that was felt, how often it ran out, and where to look.

@@ -6,7 +6,7 @@ use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
 use reprise_model::document::{FirstConnection, MeasureDocument, Provenance, Ratio};
 use reprise_model::{AnsweredConnection, Observation, Version, answers_that_differ};
-use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
+use reprise_probe::{Measurement, Options, RetryComparison, Series, hello_retry, ratios, records, run, unequal_connects};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;
@@ -38,7 +38,14 @@ pub fn measure_document(
         order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
         software: measurement.software.clone(),
-        ..figures_document(target, options, series, &answered, measurement.address, provenance)
+        ..figures_document(
+            target,
+            options,
+            (series, measurement.retries.as_ref()),
+            &answered,
+            measurement.address,
+            provenance,
+        )
     };
     let psk_modes = &options.tls13.psk_modes;
     let case = MeasuredCase {
@@ -63,7 +70,7 @@ fn refused_versions(measurement: &Measurement) -> Vec<Version> {
 pub(crate) fn figures_document(
     target: &Target,
     options: &Options,
-    series: &[Series],
+    (series, retries): (&[Series], Option<&RetryComparison>),
     answered: &[AnsweredConnection],
     address: Option<SocketAddr>,
     provenance: Provenance,
@@ -80,6 +87,7 @@ pub(crate) fn figures_document(
         answers_differ,
         samples: records(series),
         ticket_request: ticket_request(options),
+        hello_retry: hello_retry(series, options.offered_groups(), retries, options.seed),
         ..MeasureDocument::begun(target.to_string(), shown, provenance)
     }
 }

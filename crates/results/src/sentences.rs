@@ -1,12 +1,12 @@
 //! What the figures of one target mean, in a few sentences.
 
-use reprise_model::document::{FirstConnection, MeasureDocument, Run};
+use reprise_model::document::{FirstConnection, HelloRetrySummary, MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
 use reprise_diagnosis::answers::not_compared;
-use reprise_diagnosis::bound;
 use reprise_diagnosis::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
 use reprise_diagnosis::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
+use reprise_diagnosis::{against_saving, bound};
 
 /// What the figures mean: a sentence for each version, one for connections that were kept alive, and one on what
 /// bounds the target. What is refused or not offered is a finding.
@@ -23,6 +23,7 @@ pub fn sentences(document: &MeasureDocument) -> Vec<String> {
     let first = document.first_connection.map(about_first_connection);
     first
         .into_iter()
+        .chain(about_hello_retry(document))
         .chain(versions)
         .chain(about_psk(document))
         .chain(about_early_data(document))
@@ -39,6 +40,22 @@ pub fn about_first_connection(first: FirstConnection) -> String {
         Kind::Full => format!("{offered}, and the server answered with a full handshake."),
         kind => format!("{offered}, and was resumed by {}.", means(kind)),
     }
+}
+
+/// Before what resuming saves: it comes on top of both.
+fn about_hello_retry(document: &MeasureDocument) -> Option<String> {
+    let HelloRetrySummary { shared, group, comparison, .. } = document.hello_retry.as_ref()?;
+    let retried = |kind: Kind| document.run(Version::Tls13, kind).is_some_and(|run| run.observed.hello_retry_requests > 0);
+    let which = match (retried(Kind::Full), retried(Kind::Ticket) || retried(Kind::Psk)) {
+        (true, true) => "Handshakes of TLS 1.3, full and resumed,",
+        (false, true) => "Resumed handshakes of TLS 1.3",
+        _ => "Full handshakes of TLS 1.3",
+    };
+    let takes = comparison.and_then(|compared| compared.shown_cost_ns());
+    let takes = takes.map_or_else(|| "a round trip more each".to_owned(), |cost| format!("{} more each", span(cost)));
+    Some(format!(
+        "{which} start again, since the server asks for {group} where the client shares {shared} (HelloRetryRequest): {takes}."
+    ))
 }
 
 fn about_psk(document: &MeasureDocument) -> Option<String> {
@@ -80,6 +97,11 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
 }
 
 fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> String {
+    let takes = about_its_time(document, run, saved);
+    against_saving(document, run, saved).map_or_else(|| takes.clone(), |against| format!("{takes} {against}."))
+}
+
+fn about_its_time(document: &MeasureDocument, run: &Run, saved: Saving) -> String {
     let Saving { full_ns, resumed_ns, .. } = saved;
     let (full, resumed) = from_to(full_ns, resumed_ns);
     let resuming = match run.asked.kind {
@@ -206,6 +228,35 @@ mod tests {
         assert!(sentences(&open.document())[0].contains("no measurable difference in 100 connections"));
         let slower = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 800).interval([0.4, 0.6]);
         assert!(sentences(&slower.document())[0].contains("lengthens the handshake from 400 to 800 µs"));
+    }
+
+    #[test]
+    fn what_a_retry_costs_stands_before_what_resuming_saves() {
+        let retried = |example: Example| example.observed(|it| it.hello_retry_requests = 100);
+        let both = retried(retried(Example::new().run("1.3", Kind::Full, 400)).run("1.3", Kind::Ticket, 390));
+        let open = both.interval([0.9, 1.1]);
+        let compared = sentences(&open.hello_retry("x25519", "secp384r1", Some(22_400)).document());
+        assert_eq!(
+            compared[0],
+            "Handshakes of TLS 1.3, full and resumed, start again, since the server asks for secp384r1 where the client shares \
+             x25519 (HelloRetryRequest): 22.40 ms more each."
+        );
+        assert!(compared[1].contains("no measurable difference"), "{compared:?}");
+        let full = retried(Example::new().run("1.3", Kind::Full, 400)).hello_retry("x25519", "secp384r1", None);
+        let alone = sentences(&full.document()).remove(0);
+        assert!(
+            alone.starts_with("Full handshakes of TLS 1.3 start again") && alone.ends_with(": a round trip more each."),
+            "{alone}"
+        );
+    }
+
+    #[test]
+    fn bytes_that_speak_against_a_saving_stand_beside_it() {
+        let full = Example::new().run("1.3", Kind::Full, 900).bytes([234, 1_300, 3_000]);
+        let heavier = full.run("1.3", Kind::Ticket, 500).bytes([4_855, 5_100, 4_200]);
+        let sentence = sentences(&heavier.document()).remove(0);
+        assert!(sentence.contains("less time. But it moves 5000 bytes more than a full handshake"), "{sentence}");
+        assert!(sentence.ends_with("more than it saves here."), "{sentence}");
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, pro
         traces: tracing.traces.iter().map(pair).collect(),
         counted: Vec::new(),
         ratios: Vec::new(),
+        hello_retry: None,
         client_certificate_given: options.identity.is_some(),
         ticket_request: ticket_request(options),
         first_connection: tracing.first.as_ref().and_then(first_connection),
@@ -50,6 +51,7 @@ pub fn add_counted(document: &mut TraceDocument, target: &Target, options: &Opti
         document.warnings.extend(failures);
         document.counted.extend(counted.runs);
         document.ratios.extend(counted.ratios);
+        document.hello_retry = document.hello_retry.take().or(counted.hello_retry);
     }
 }
 

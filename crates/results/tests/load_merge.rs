@@ -211,10 +211,16 @@ fn each_warning_gives_its_figures_and_what_to_do() {
     document.errors.insert("bad_certificate".to_owned(), 3);
     document.error_reasons.insert("bad_certificate".to_owned(), "it is a CA's own".to_owned());
     document.wanted_group = Some("secp384r1".to_owned());
+    document.hello_retries = 2;
     document.wanted_groups.insert("one.example".to_owned(), "secp384r1".to_owned());
     let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
     let cases = [
         (retries.clone(), "2 × hello_retry_request: the server requests secp384r1"),
+        (retries.clone(), "first starts each handshake again, full or resumed: a round trip more"),
+        (
+            LoadNotice::HelloRetries,
+            "2 of 3 connections were retried (HelloRetryRequest): the server requests secp384r1. A client",
+        ),
         (LoadNotice::WarmupFailures, "4 of 4 connections of the warm-up failed (4 × closed_early)"),
         (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),
         (LoadNotice::Crowded { waited: 0.5 }, "other programs used the processors 50 % of the time"),

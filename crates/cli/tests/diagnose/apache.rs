@@ -48,6 +48,8 @@ examined! {
         apache("id-never-accepted", &["SSLSessionCache nonenotnull", "SSLSessionTickets off"]).and(&["not-offered"]);
     without_keep_alive_each_response_ends_the_connection:
         apache("connection-closed-after-response", &["KeepAlive Off"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
+    a_group_that_nobody_offers_first_makes_handshakes_start_again:
+        apache("hello-retry-request", &["SSLOpenSSLConfCmd Groups P-384"]).measured(&["--tls", "1.3", "--kinds", "full"]);
     two_tickets_run_out_in_a_burst:
         apache("tickets-run-out", &["SSLSessionTickets on"]).flags(&["--tls", "1.3"]);
     a_cache_of_a_few_sessions_is_too_small:

@@ -52,7 +52,9 @@ fn is_directive(text: &str) -> bool {
         [name] => name.len() > 2 && name.contains(['-', '=', ';', '.']),
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off", "true", "false"].contains(value),
         [_, "=", ..] => true,
-        [_, name, value] if name.starts_with(char::is_uppercase) => value.trim_end_matches(';').parse::<u32>().is_ok(),
+        [_, name, value] if name.starts_with(char::is_uppercase) => {
+            value.contains(':') || value.trim_end_matches(';').parse::<u32>().is_ok()
+        }
         [name, ..] if name.ends_with(':') => true,
         _ => text.ends_with([';', '}']),
     }
@@ -86,6 +88,7 @@ fn what_is_printed_is_told_from_prose() {
     assert_eq!(step("config.SessionTicketsDisabled = false (its default)"), set("config.SessionTicketsDisabled = false"));
     assert_eq!(step("ssl_conf_command NumTickets 8; (from 1.19.4)"), set("ssl_conf_command NumTickets 8;"));
     assert_eq!(step("SSLOpenSSLConfCmd NumTickets 8 (from 2.4.8)"), set("SSLOpenSSLConfCmd NumTickets 8"));
+    assert_eq!(step("SSLOpenSSLConfCmd Groups X25519:P-256 (from 2.4.8)"), set("SSLOpenSSLConfCmd Groups X25519:P-256"));
     assert_eq!(step("sessionIdContext: 'app' (of tls.createServer)"), set("sessionIdContext: 'app'"));
     assert_eq!(step("take no-tls-tickets out of the bind line"), Some(Step::TakeOut("no-tls-tickets".to_owned())));
     assert_eq!(step("server.on('a', (b) => c(b)); (c is (d) one's own)"), set("server.on('a', (b) => c(b));"));

@@ -16,7 +16,7 @@ const ENVOY: Software = Software::new("Envoy", "envoy", &["--version"]).revealin
 /// What remedies name `ticket.key`: the same on every node.
 const TICKET_KEY: [u8; 80] = [7; 80];
 
-/// The lines stand in its DownstreamTlsContext.
+/// The lines stand in its DownstreamTlsContext, those of `tls_params` in the common_tls_context below.
 fn one(lab: &Lab, lines: &[String]) -> Started {
     let (process, address) = start(lab, &lab.identity(KeyKind::P256), lines);
     Started::without_account(address, process)
@@ -36,10 +36,12 @@ fn start(lab: &Lab, identity: &Identity, lines: &[String]) -> (Process, SocketAd
     let log = directory.join("output.log");
     let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("starting main dispatch loop"));
     let launch = Launch { program: "envoy", log: &log, listens: &listens };
+    let (common, lines): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| line.starts_with("tls_params"));
     let lines: String = lines.iter().map(|line| format!("\n          {line}")).collect();
+    let common: String = common.iter().map(|line| format!("\n            {line}")).collect();
     let command = |address: SocketAddr| {
-        let configuration =
-            CONFIGURATION.replace("PORT", &address.port().to_string()).replace("\n          # LINES", &lines);
+        let configuration = CONFIGURATION.replace("PORT", &address.port().to_string());
+        let configuration = configuration.replace("\n          # LINES", &lines).replace("\n            # COMMON", &common);
         fs::write(directory.join("envoy.yaml"), configuration).unwrap();
         let mut command = Command::new(find("envoy").unwrap());
         command.args(["-c", "envoy.yaml", "--concurrency", "2", "--disable-hot-restart"]).current_dir(&directory);
@@ -58,6 +60,7 @@ const CONFIGURATION: &str = r#"static_resources:
           "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
           # LINES
           common_tls_context:
+            # COMMON
             tls_certificates:
             - { certificate_chain: { filename: server-cert.pem }, private_key: { filename: server-key.pem } }
             alpn_protocols: [h2, http/1.1]
@@ -94,6 +97,9 @@ fn a_healthy_envoy_has_no_fault_and_no_risk() {
 examined! {
     envoy_without_stateless_resumption_does_not_offer_tls13:
         envoy("not-offered", &["disable_stateless_session_resumption: true"], &[]);
+    envoy_that_takes_one_group_makes_handshakes_start_again:
+        broken("hello-retry-request", &ENVOY, &["tls_params: { ecdh_curves: [P-384] }"], one)
+            .measured(&["--tls", "1.3", "--kinds", "full"]);
     envoy_sessions_of_a_minute_are_short:
         envoy("lifetime-short", &["session_timeout: 60s"], &["--tls", "1.2"]);
     two_envoys_with_a_ticket_key_each_are_hidden_nodes:

@@ -65,7 +65,9 @@ examined! {
     a_lifetime_of_two_seconds_is_short:
         haproxy("lifetime-short", &["tune.ssl.lifetime 2"]).flags(&["--tls", "1.2", "--patience", "3s"]);
     a_group_that_nobody_offers_first_costs_early_data:
-        haproxy("early-data-hrr", &["allow-0rtt", "curves P-384"]).flags(&["--tls", "1.3"]);
+        haproxy("early-data-hrr", &["allow-0rtt", "curves P-384"]).flags(&["--tls", "1.3"]).and(&["hello-retry-request"]);
+    a_group_that_nobody_offers_first_makes_handshakes_start_again:
+        haproxy("hello-retry-request", &["curves P-384"]).measured(&["--tls", "1.3"]);
     two_processes_with_a_ticket_key_each_are_hidden_nodes:
         broken("hidden-nodes", &HAPROXY, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
     early_data_is_off_unless_it_is_allowed:

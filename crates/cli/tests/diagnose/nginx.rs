@@ -1,6 +1,6 @@
 //! nginx.
 
-use reprise_lab::KeyKind;
+use reprise_lab::{Identity, KeyKind, ServerSpec};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig};
 use reprise_servers::{MisbehavingServer, ScriptStep};
 
@@ -48,6 +48,24 @@ fn two_blocks(lab: &Lab, lines: &[String]) -> Started {
     Nginx::start(NginxConfig { http_directives: first, server_directives: block("second"), ..config }).unwrap().into()
 }
 
+/// The lines stand in the `server` block, in place of its own certificate where they name one.
+fn serving(lab: &Lab, identity: Identity, lines: &[String]) -> Started {
+    let other = lab.identity(KeyKind::P256);
+    let files =
+        vec![("ecdsa.pem", other.chain_pem().as_bytes().to_vec()), ("ecdsa.key", other.key_pem().as_bytes().to_vec())];
+    let server_directives = lines.join("\n");
+    Nginx::start(NginxConfig { server_directives, files, ..NginxConfig::new(vec![identity]) }).unwrap().into()
+}
+
+fn with_rsa_4096(lab: &Lab, lines: &[String]) -> Started {
+    serving(lab, lab.identity(KeyKind::Rsa4096), lines)
+}
+
+fn with_a_chain_of_five(lab: &Lab, lines: &[String]) -> Started {
+    let spec = ServerSpec { intermediates: 4, ..ServerSpec::new(KeyKind::P256) };
+    serving(lab, lab.authority.server(&spec).unwrap(), lines)
+}
+
 fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
     offers::behind_a_small_buffer(start(lab, lines))
 }
@@ -74,7 +92,13 @@ examined! {
         nginx("early-data-off", &["ssl_session_cache shared:SSL:1m;"]).flags(&["--tls", "1.3"]);
     a_group_that_nobody_offers_first_costs_early_data:
         nginx("early-data-hrr", &["ssl_session_cache shared:SSL:1m;", "ssl_early_data on;", "ssl_ecdh_curve secp384r1;"])
-            .flags(&["--tls", "1.3"]);
+            .flags(&["--tls", "1.3"]).and(&["hello-retry-request"]);
+    a_group_that_nobody_offers_first_makes_handshakes_start_again:
+        nginx("hello-retry-request", &["ssl_session_cache shared:SSL:1m;", "ssl_ecdh_curve secp384r1;"]).flags(&["--tls", "1.3"]);
+    an_rsa_key_of_4096_bits_is_most_of_a_handshake:
+        broken("certificate-costly", &NGINX, &["# RSA-4096"], with_rsa_4096).measured(&["--tls", "1.3"]);
+    a_chain_of_five_is_counted:
+        broken("certificate-costly", &NGINX, &["# a chain of five"], with_a_chain_of_five).measured(&["--tls", "1.3"]);
     a_small_cache_is_too_small:
         nginx("cache-too-small", &["ssl_session_cache shared:SSL:32k;", "ssl_session_tickets off;"])
             .flags(&["--tls", "1.2", "--fill", "300", "--connections", "600"]);

@@ -71,7 +71,9 @@ examined! {
             .and(&["unclean-close-evicts"]);
     a_group_that_nobody_offers_first_costs_early_data:
         openssl("early-data-hrr", &[EARLY, "SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);", "SSL_CTX_set1_groups_list(ctx, \"P-384\");"])
-            .flags(&["--tls", "1.3"]);
+            .flags(&["--tls", "1.3"]).and(&["hello-retry-request"]);
+    a_group_that_nobody_offers_first_makes_handshakes_start_again:
+        openssl("hello-retry-request", &["SSL_CTX_set1_groups_list(ctx, \"P-384\");"]).measured(&["--tls", "1.3", "--kinds", "full"]);
     a_ticket_that_is_not_renewed:
         openssl("no-ticket-on-resumption", &["SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, without_renewal);"])
             .flags(&["--tls", "1.3"]);

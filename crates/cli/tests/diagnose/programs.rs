@@ -181,6 +181,14 @@ examined! {
         broken("hidden-nodes", &NODE, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
     java_that_writes_without_tcp_nodelay:
         broken("nagle", &JAVA, &["socket.setTcpNoDelay(false);"], java_socket).flags(&["--tls", "1.2"]);
+    go_that_takes_one_group_makes_handshakes_start_again:
+        broken("hello-retry-request", &GO, &["config.CurvePreferences = []tls.CurveID{tls.CurveP384}"], go)
+            .measured(&["--tls", "1.3", "--kinds", "full"]);
+    node_that_takes_one_group_makes_handshakes_start_again:
+        broken("hello-retry-request", &NODE, &["ecdhCurve: 'P-384'"], node).measured(&["--tls", "1.3", "--kinds", "full"]);
+    java_that_takes_one_group_makes_handshakes_start_again:
+        broken("hello-retry-request", &JAVA, &["-Djdk.tls.namedGroups=secp384r1"], java)
+            .measured(&["--tls", "1.3", "--kinds", "full"]);
     rustls_without_tickets_or_storage_does_not_offer:
         broken("not-offered", &RUSTLS, &["config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});"], rustls);
     rustls_with_a_cache_of_four_forgets:

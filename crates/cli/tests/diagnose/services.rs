@@ -2,7 +2,8 @@
 
 use reprise_lab::KeyKind;
 use reprise_servers::{
-    Dovecot, DovecotConfig, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig,
+    Dovecot, DovecotConfig, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Postgres, PostgresConfig, Prosody,
+    ProsodyConfig,
 };
 
 use crate::broken::{Software, Started, broken};
@@ -10,6 +11,7 @@ use reprise_harness::Lab;
 
 const EXIM: Software = Software::new("Exim", "exim4", &["-bV"]);
 const DOVECOT: Software = Software::new("Dovecot", "dovecot", &["--version"]);
+const POSTGRES: Software = Software::new("PostgreSQL", "postgres", &["--version"]).needing(&["initdb"]);
 const PROSODY: Software = Software::new("Prosody", "prosodyctl", &["about"]).needing(&["prosody"]);
 
 /// Who says only who connected.
@@ -48,7 +50,16 @@ fn prosody(lab: &Lab, lines: &[String]) -> Started {
     partial(Prosody::start(ProsodyConfig { session_tickets, ..ProsodyConfig::new(lab.identity(KeyKind::P256)) }).unwrap())
 }
 
+/// The lines stand in its postgresql.conf.
+fn postgres(lab: &Lab, lines: &[String]) -> Started {
+    let config = PostgresConfig { identity: Some(lab.identity(KeyKind::P256)), lines: lines.to_vec() };
+    partial(Postgres::start(config).unwrap())
+}
+
 examined! {
+    postgres_before_18_asks_for_its_one_curve:
+        broken("hello-retry-request", &POSTGRES, &["# its defaults"], postgres)
+            .measured(&["--starttls", "postgres", "--kinds", "full"]).and(&["not-offered"]);
     exim_resumes_for_nobody_by_default:
         broken("not-offered", &EXIM, &["tls_resumption_hosts ="], exim).flags(&["--starttls", "smtp"]).and(&["id-never-accepted"]);
     dovecot_takes_its_keys_with_each_process:

@@ -37,6 +37,8 @@ const fn stunnel(cause: &'static str, told: &'static [&'static str]) -> Broken {
 examined! {
     without_tickets_what_a_resumed_connection_gives_is_refused:
         stunnel("resumed-ticket-refused", &["options = NO_TICKET"]).measured(&["--tls", "1.3"]);
+    one_curve_makes_handshakes_start_again:
+        stunnel("hello-retry-request", &["curves = P-384"]).measured(&["--tls", "1.3", "--kinds", "full"]);
     a_cache_of_four_is_too_small:
         stunnel("cache-too-small", &["sessionCacheSize = 4", "options = NO_TICKET"]).flags(&["--tls", "1.2"]);
     two_nodes_with_a_ticket_key_each_are_hidden_nodes:

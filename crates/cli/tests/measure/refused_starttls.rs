@@ -50,7 +50,7 @@ const WITHOUT_TLS: [WithoutTls; 6] = [
     (
         "postgres",
         &["postgres"],
-        |_| partial(Postgres::start(PostgresConfig { identity: None }).unwrap()),
+        |_| partial(Postgres::start(PostgresConfig { identity: None, lines: Vec::new() }).unwrap()),
         &["the server refuses TLS: it answers SSLRequest with N", "ssl = on"],
     ),
     (

@@ -86,6 +86,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             Phases { resolve, total: phases.total.map(|total| total + resolve.unwrap_or_default()), ..phases };
         observation.sent = Bytes(self.seen.sent);
         observation.received = Bytes(self.seen.received);
+        observation.first_flight = Bytes(self.seen.first_flight);
         observation.round_trips = self.round_trips();
         observation.answer = self.seen.answer;
         observation.http_status = self.seen.answer.and_then(|answer| answer.status);

@@ -4,7 +4,8 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
 
 use super::early_data_rejected::SENT_TWICE;
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::shared::ACCEPT_GROUPS;
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::{KindSeries, MeasuredCase};
 
@@ -28,11 +29,7 @@ openssl s_client -connect HOST:443 -tls1_3 -groups X25519 -msg < /dev/null 2> /d
 Two ServerHellos mean a HelloRetryRequest.",
     costs: "One round trip, and the bytes of early data twice.",
     advice: "Offer the key share of the group that the server takes first (here: --groups), or let the server take what its clients offer first:",
-    fixes: &[
-        fix("nginx", "ssl_ecdh_curve X25519:prime256v1:secp384r1;", ""),
-        fix("HAProxy", "curves X25519:P-256:P-384", "on the bind line"),
-        fix("OpenSSL API", "SSL_CTX_set1_groups_list(ctx, \"X25519:P-256:P-384\");", ""),
-    ],
+    fixes: ACCEPT_GROUPS,
     separated_by: &["hello-retry-request", "early-data"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
@@ -41,7 +38,7 @@ Two ServerHellos mean a HelloRetryRequest.",
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
-    let is_retried = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request;
+    let is_retried = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry.is_some();
     if !early.is_early_data_with(is_retried) {
         return None;
     }

@@ -48,7 +48,7 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
 
 fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {
     // A HelloRetryRequest rejects early data whatever the server would have done with it: that is `early-data-hrr`.
-    let is_rejected = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && !facts.hello_retry_request;
+    let is_rejected = |facts: &Facts| facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry.is_none();
     if !early.is_early_data_with(is_rejected) {
         return None;
     }

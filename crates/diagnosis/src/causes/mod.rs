@@ -80,8 +80,10 @@ causes! {
     early_data_offered,
     early_data_off,
     early_data_hrr,
+    hello_retry_request,
     large_client_hello,
     little_to_save,
+    certificate_costly,
     latency_rules,
     ticket_dearer_than_signature,
     tickets_run_out,
@@ -114,6 +116,8 @@ causes! {
 pub struct Cause {
     /// Its fixed name in documents, `not-offered`.
     pub slug: &'static str,
+    /// Shorter names under which it is looked up.
+    pub other_names: &'static [&'static str],
     /// One line.
     pub title: &'static str,
     /// What happens, and where it comes from.
@@ -199,9 +203,9 @@ pub fn causes() -> impl Iterator<Item = &'static Cause> {
     CAUSES.iter().copied()
 }
 
-/// The cause of this slug.
-pub fn cause(slug: &str) -> Option<&'static Cause> {
-    causes().find(|cause| cause.slug == slug)
+/// The cause of this slug, or of this shorter name.
+pub fn cause(name: &str) -> Option<&'static Cause> {
+    causes().find(|cause| cause.slug == name || cause.other_names.contains(&name))
 }
 
 /// The rules of one kind, the lowest rank first.
@@ -215,6 +219,7 @@ impl Cause {
     /// What a cause has that says no more than its texts: nothing finds it or fixes it.
     const BLANK: Self = Self {
         slug: "",
+        other_names: &[],
         title: "",
         happens: "",
         seen: "",

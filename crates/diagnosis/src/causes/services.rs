@@ -21,6 +21,59 @@ const fn services(smtp: &'static [Fix]) -> [Service; 8] {
     ]
 }
 
+/// Where X25519 is not accepted.
+pub(super) const OF_GROUPS: &[Service] = &[
+    ("smtp", SMTP_GROUPS),
+    ("imap", DOVECOT_GROUPS),
+    ("pop3", DOVECOT_GROUPS),
+    ("ftp", FTP_GROUPS),
+    ("ldap", LDAP_GROUPS),
+    ("postgres", POSTGRES_GROUPS),
+    ("mysql", MYSQL_GROUPS),
+    ("xmpp", XMPP_GROUPS),
+];
+
+const SMTP_GROUPS: &[Fix] = &[
+    fix("Postfix", "tls_eecdh_auto_curves = X25519 prime256v1 secp384r1", "with smtpd_tls_eecdh_grade = auto, its default"),
+    fix(
+        "Exim",
+        "",
+        "on OpenSSL tls_eccurve = X25519:P-256 (a list from 4.97; its default, auto, takes X25519 too); on GnuTLS, as Debian builds \
+         it, +GROUP-X25519 in tls_require_ciphers",
+    ),
+];
+
+const DOVECOT_GROUPS: &[Fix] = &[fix("Dovecot", "", "ssl_curve_list = X25519:P-256:P-384; its default takes X25519 too")];
+
+const FTP_GROUPS: &[Fix] = &[
+    fix("ProFTPD", "", "TLSECDHCurve auto, or no such line"),
+    fix("vsftpd", "", "Groups = X25519:P-256:P-384 in OpenSSL's own configuration (openssl.cnf)"),
+];
+
+const LDAP_GROUPS: &[Fix] =
+    &[fix("OpenLDAP", "", "on OpenSSL TLSECName X25519; on GnuTLS, as Debian builds it, +GROUP-X25519 in TLSCipherSuite")];
+
+const POSTGRES_GROUPS: &[Fix] = &[fix(
+    "PostgreSQL",
+    "ssl_ecdh_curve = 'X25519'",
+    "in postgresql.conf; before 18 it takes one curve, by default prime256v1; from 18 ssl_groups = 'X25519:prime256v1', its default",
+)];
+
+const MYSQL_GROUPS: &[Fix] = &[
+    fix(
+        "MySQL",
+        "",
+        "Groups = X25519:P-256:P-384 in OpenSSL's own configuration (openssl.cnf): it has no setting of its own",
+    ),
+    fix(
+        "MariaDB",
+        "",
+        "Groups = X25519:P-256:P-384 in OpenSSL's own configuration (openssl.cnf): it has no setting of its own",
+    ),
+];
+
+const XMPP_GROUPS: &[Fix] = &[fix("Prosody", "", "ssl = { curveslist = { \"X25519\", \"P-256\", \"P-384\" } }")];
+
 const SMTP_IDS: &[Fix] = &[
     EXIM,
     fix(

@@ -142,3 +142,48 @@ pub(super) const MORE_TICKETS: &[Fix] = &[
     ),
     client_fix("rustls", "", "up to eight tickets a server are kept; with more connections at once, pool them"),
 ];
+
+/// X25519 among the groups that a server accepts, before others; or the server's group shared at once by a client.
+pub(super) const ACCEPT_GROUPS: &[Fix] = &[
+    fix("nginx", "ssl_ecdh_curve X25519:prime256v1:secp384r1;", "its default, auto, takes X25519 too"),
+    fix("Apache", "SSLOpenSSLConfCmd Groups X25519:P-256:P-384", "from 2.4.8; before OpenSSL 1.1.1 Curves"),
+    fix("HAProxy", "curves X25519:P-256:P-384", "on the bind line"),
+    fix("Envoy", "tls_params: { ecdh_curves: [X25519, P-256] }", "in its common_tls_context"),
+    fix(
+        "Caddy",
+        "",
+        "curves x25519 secp256r1 secp384r1 in the tls block of the Caddyfile; in JSON curves of a tls_connection_policies entry",
+    ),
+    fix("OpenSSL API", "SSL_CTX_set1_groups_list(ctx, \"X25519:P-256:P-384\");", ""),
+    fix("GnuTLS", "", "+GROUP-X25519 in the priority string, before other groups"),
+    fix(
+        "Go",
+        "config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}",
+        "or none at all: its default takes X25519",
+    ),
+    fix(
+        "Node",
+        "ecdhCurve: 'X25519:P-256:P-384'",
+        "among the options of tls.createServer; its default, auto, takes X25519 too",
+    ),
+    fix("Java", "-Djdk.tls.namedGroups=x25519,secp256r1,secp384r1", ""),
+    fix("Python ssl", "", "take context.set_ecdh_curve out: it leaves that curve alone"),
+    fix("stunnel", "curves = X25519:P-256:P-384", "in the section of its service"),
+    fix("Traefik", "", "X25519 in curvePreferences of its TLS options"),
+    client_fix("curl", "", "--curves with the server's group first: --curves P-384:X25519"),
+    client_fix(
+        "OpenSSL API",
+        "",
+        "SSL_CTX_set1_groups_list with the server's group first, P-384:X25519; from 3.5 an asterisk marks each group to share, \
+         *X25519:*P-384",
+    ),
+    client_fix(
+        "Go",
+        "",
+        "CurvePreferences with the server's group alone, []tls.CurveID{tls.CurveP384}: their order is ignored",
+    ),
+    client_fix("Node", "", "ecdhCurve with the server's group first, P-384:X25519"),
+    client_fix("Java", "", "-Djdk.tls.namedGroups with the server's group first, secp384r1,x25519"),
+    client_fix("Python ssl", "", "context.set_ecdh_curve(\"secp384r1\"): it shares that group, and offers no other"),
+    client_fix("rustls", "", "one ClientConfig for all connections: it remembers the group of each server"),
+];

@@ -1,6 +1,7 @@
 //! What holds of all causes; the folder has what the rules of each find.
 
 mod examined;
+mod handshakes;
 mod measured;
 mod watched;
 
@@ -96,9 +97,12 @@ fn causes_name_experiments_that_are_made() {
 }
 
 /// Names of causes that an experiment has too, with the files that name it.
-const ALSO_EXPERIMENTS: [(&str, &str); 2] = [
+const ALSO_EXPERIMENTS: [(&str, &str); 5] = [
     ("probe/src/diagnose/experiment.rs", "large-client-hello"),
     ("diagnosis/src/causes/offer_breaks_connection.rs", "large-client-hello"),
+    ("probe/src/diagnose/experiment.rs", "hello-retry-request"),
+    ("diagnosis/src/causes/offer_breaks_connection.rs", "hello-retry-request"),
+    ("diagnosis/src/causes/early_data_hrr.rs", "hello-retry-request"),
 ];
 
 /// What concludes causes from below, and what holds its conclusions against the truth.

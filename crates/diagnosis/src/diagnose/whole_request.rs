@@ -8,6 +8,7 @@ use super::examined::Examined;
 use crate::answers::not_compared;
 use crate::figures::{means, percent, span};
 use crate::savings::{Saving, best_resumption, interval_ns, median_ns, too_few};
+use crate::traffic::against_saving;
 
 /// A sentence for each version; none where no request was sent, or nothing was measured.
 pub(super) fn sentences(figures: &MeasureDocument, examined: &Examined<'_>) -> Vec<String> {
@@ -34,11 +35,14 @@ fn sentence(figures: &MeasureDocument, version: Version, is_kept_alive: bool) ->
         span(tls),
         if interval_ns(full, Phase::Total).is_some() { String::new() } else { too_few(full) }
     );
-    let resumed = best_resumption(figures, version).map(|(run, saving)| resuming(run, saving, total));
+    let best = best_resumption(figures, version);
+    let resumed = best.map(|(run, saving)| resuming(run, saving, total));
+    let against = best.and_then(|(run, saving)| against_saving(figures, run, saving));
     let kept = is_kept_alive.then(|| {
         format!("On a kept-alive connection it takes {}: {} less", span(kept), percent(1.0 - kept as f64 / total as f64))
     });
-    Some([Some(new), resumed, not_compared(figures, version), kept].into_iter().flatten().collect::<Vec<_>>().join(". "))
+    let said = [Some(new), resumed, against, not_compared(figures, version), kept];
+    Some(said.into_iter().flatten().collect::<Vec<_>>().join(". "))
 }
 
 fn resuming(run: &Run, saving: Saving, total: u64) -> String {

@@ -38,9 +38,10 @@ impl ExpectServerHello {
         if group.is_none() && cookie.is_none() {
             return Err(Misbehaviour::IllegalRetry("it asks for nothing").into());
         }
+        let shared = self.key_share.as_ref().map(|share| share.group());
         if let Some(group) = group {
             check_group(core, group)?;
-            if self.key_share.as_ref().is_some_and(|share| share.group() == group) {
+            if shared == Some(group) {
                 return Err(Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
             }
             if core.config.answers_retry {
@@ -63,7 +64,7 @@ impl ExpectServerHello {
         }
         let mut transcript = Transcript::after_retry(suite.hash, core.offered.message());
         transcript.add(message.raw);
-        self.retried = Some(Retry { suite, group, transcript });
+        self.retried = Some(Retry { suite, group, shared, transcript });
         core.send_change_cipher_spec();
         self.send_hello(core, cookie)?;
         Ok(State::ServerHello(Box::new(self)))

@@ -38,6 +38,8 @@ pub(crate) struct Retry {
     pub(super) suite: &'static Suite,
     /// The group, if it asked for one.
     pub(super) group: Option<NamedGroup>,
+    /// The group of the share before, if there was one.
+    pub(super) shared: Option<NamedGroup>,
     /// All messages so far.
     pub(super) transcript: Transcript,
 }

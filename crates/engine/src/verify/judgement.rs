@@ -1,9 +1,10 @@
 //! What the policy makes of the server's certificate and signature.
 
-use reprise_model::{Verification, Version};
+use reprise_model::{CertificateChain, Verification, Version};
 use reprise_wire::SignatureScheme;
 use rustls_pki_types::CertificateDer;
 
+use super::leaf_key::is_self_issued;
 use super::{CertificateError, CertificatePolicy, LeafKey, verify_signature};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
@@ -18,10 +19,10 @@ impl Core {
         }
         let key = LeafKey::of(leaf);
         let left = key.as_ref().and_then(|key| Some(key.not_after?.saturating_sub(self.date.as_secs())));
-        let bytes = chain.iter().map(|certificate| certificate.len()).sum::<usize>();
+        let sent = chain_facts(chain);
         self.note(|facts| {
             (facts.peer_key, facts.leaf_left_s) = (key.as_ref().map(|key| key.kind), left);
-            facts.certificate_bytes = u32::try_from(bytes).ok();
+            (facts.chain, facts.certificate_bytes) = (Some(sent), Some(sent.bytes));
         });
         self.leaf = Some(leaf.clone().into_owned());
         let verification = match &self.config.certificates {
@@ -69,5 +70,14 @@ impl Core {
             }
             (verdict, _) => verdict,
         }
+    }
+}
+
+fn chain_facts(chain: &[CertificateDer<'_>]) -> CertificateChain {
+    let bytes = chain.iter().map(|certificate| certificate.len()).sum::<usize>();
+    CertificateChain {
+        certificates: u8::try_from(chain.len()).unwrap_or(u8::MAX),
+        bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        has_root: chain.len() > 1 && chain.last().is_some_and(|last| is_self_issued(last)),
     }
 }

@@ -5,7 +5,7 @@ use reprise_wire::NamedGroup;
 use rustls_pki_types::CertificateDer;
 use x509_cert::Certificate;
 use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
-use x509_cert::der::{Decode, Encode, Reader, SliceReader};
+use x509_cert::der::{Decode, Encode, Reader, SliceReader, Tagged};
 use x509_cert::ext::pkix::KeyUsage;
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
@@ -92,6 +92,26 @@ pub fn subject_public_key_info(certificate: &CertificateDer<'_>) -> Option<Vec<u
     LeafKey::of(certificate).map(|key| key.spki)
 }
 
+/// Whether a certificate is its subject's own (RFC 5280 §3.2), as a root is. Only as much of it is read as that takes.
+pub(super) fn is_self_issued(certificate: &[u8]) -> bool {
+    fn names(certificate: &[u8]) -> Option<bool> {
+        let certificate = AnyRef::from_der(certificate).ok()?;
+        let to_be_signed = AnyRef::decode(&mut SliceReader::new(certificate.value()).ok()?).ok()?;
+        let mut fields = SliceReader::new(to_be_signed.value()).ok()?;
+        // [0] version stands before the serial number, unless it is the first one.
+        let first = AnyRef::decode(&mut fields).ok()?;
+        if first.tag().is_context_specific() {
+            AnyRef::decode(&mut fields).ok()?;
+        }
+        let _signature = AnyRef::decode(&mut fields).ok()?;
+        let issuer = AnyRef::decode(&mut fields).ok()?;
+        let _validity = AnyRef::decode(&mut fields).ok()?;
+        let subject = AnyRef::decode(&mut fields).ok()?;
+        Some(issuer.value() == subject.value())
+    }
+    names(certificate).unwrap_or_default()
+}
+
 /// The length of the modulus of an RSAPublicKey (RFC 8017 §A.1.1).
 fn rsa_bits(public_key: &[u8]) -> Option<usize> {
     let sequence = AnyRef::from_der(public_key).ok()?;
@@ -118,6 +138,19 @@ mod tests {
         for no_key in [&[][..], &[0x30, 0], &[0x30, 3, 2, 1, 9], &[0x30, 9, 2, 1, 9, 2, 1, 3, 2, 1, 1], &[4, 1, 9]] {
             assert_eq!(rsa_bits(no_key), None, "{no_key:02x?}");
         }
+    }
+
+    #[test]
+    fn a_root_is_its_own_issuer() {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+        let root = rcgen::CertificateParams::default().self_signed(&key).unwrap();
+        assert!(is_self_issued(root.der()));
+        let mut named = rcgen::CertificateParams::default();
+        named.distinguished_name.push(rcgen::DnType::CommonName, "leaf");
+        let issuer = rcgen::Issuer::new(rcgen::CertificateParams::default(), key);
+        let leaf = named.signed_by(&rcgen::KeyPair::generate().unwrap(), &issuer).unwrap();
+        assert!(!is_self_issued(leaf.der()));
+        assert!(!is_self_issued(&root.der()[..40]), "cut off");
     }
 
     /// BoGo: `RejectPSSKeyType-Client-TLS13`, `CertificateCipherMismatch-PSS`.

@@ -61,6 +61,10 @@ pub struct LoadDocument {
     /// The same by the name that was sent, which is empty where none was: other servers may stand behind other names.
     #[serde(default)]
     pub wanted_groups: BTreeMap<String, String>,
+    /// Connections that completed, late or in the warm-up too, after a HelloRetryRequest. Without `asked.verify` a retry ends the connection and is
+    /// an error, and the next connections share the wanted group at once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hello_retries: u64,
     /// Responses by HTTP status: all those of the connections that completed, the late ones included.
     pub http_status: BTreeMap<u16, u64>,
     /// The kinds that the application answers otherwise than full handshakes; absent where there are none.
@@ -111,6 +115,11 @@ pub struct LoadDocument {
     pub generators: u64,
     /// Where this comes from.
     pub provenance: Provenance,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a connection of a load negotiated.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerDifference, Calibration, Comparison, ConditionRecord, Finding, Provenance};
-use crate::{Asked, Bytes, ClientCpu, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
+use super::{AnswerDifference, Calibration, Comparison, ConditionRecord, Finding, HelloRetrySummary, Provenance};
+use crate::{Asked, Bytes, ClientCpu, Failure, HelloRetryRecord, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct MeasureDocument {
     /// The kinds that the application answers otherwise than full handshakes; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers_differ: Vec<AnswerDifference>,
+    /// Connections that a HelloRetryRequest made start again, and what that costs; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello_retry: Option<HelloRetrySummary>,
     /// What the result means.
     pub findings: Vec<Finding>,
     /// Why connections failed, each distinct failure once.
@@ -209,6 +212,9 @@ pub struct Observed {
     /// Bytes of the server's certificates, DER, together; null where none was sent.
     #[serde(default)]
     pub certificate_bytes: Option<u32>,
+    /// How many there are; absent where none was sent or looked at, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<u8>,
     /// How a TLS 1.3 PSK was used.
     pub psk_mode: Option<PskMode>,
     /// The protocol that ALPN chose.
@@ -282,6 +288,9 @@ pub struct Traffic {
     pub sent: Bytes,
     /// From the server.
     pub received: Bytes,
+    /// By the client before the server has said anything of TLS: the ClientHello, and early data; absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_flight: Option<Bytes>,
 }
 
 /// The spread of one more request on a connection that was kept alive.
@@ -381,6 +390,9 @@ pub struct SampleRecord {
     /// The status of the response; null where the service is not HTTP.
     #[serde(default)]
     pub http_status: Option<u16>,
+    /// The HelloRetryRequest that cost it another round trip; absent where none came, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello_retry: Option<HelloRetryRecord>,
 }
 
 /// A session that a connection offered.

@@ -11,6 +11,7 @@ mod diagnose;
 mod explain;
 mod finding;
 mod fleet;
+mod hello_retry;
 mod isolation;
 mod lab;
 mod layers;
@@ -49,6 +50,7 @@ pub use diagnose::{
 pub use explain::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use fleet::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
+pub use hello_retry::{HelloRetryComparison, HelloRetrySummary};
 pub use isolation::{EntryRecord, IsolationRecord, IsolationVerdict};
 pub use lab::LabDocument;
 pub use layers::{

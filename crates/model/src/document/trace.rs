@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FirstConnection, Provenance, Ratio, Run, Target, TicketRequestRecord};
+use super::{FirstConnection, HelloRetrySummary, Provenance, Ratio, Run, Target, TicketRequestRecord};
 use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Observation, Outcome, Phases, Version, What};
 
 /// What `trace TARGET` prints as JSON.
@@ -33,6 +33,9 @@ pub struct TraceDocument {
     /// otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_connection: Option<FirstConnection>,
+    /// Those of them that a HelloRetryRequest made start again, and what that costs; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hello_retry: Option<HelloRetrySummary>,
     /// Why connections failed.
     pub failures: Vec<Failure>,
     /// Things the reader should know before believing what is shown.
@@ -206,12 +209,15 @@ mod tests {
             group: None,
             signature: None,
             peer_key: None,
+            certificates: None,
+            chain_bytes: None,
             psk_mode: None,
             alpn: None,
             verification: Verification::Verified,
             client_authentication: ClientAuthentication::NotRequested,
             extended_master_secret: true,
             hello_retry_request: false,
+            hello_retry: None,
             early_data: None,
             session_offered: kind != Kind::Full,
             tickets: 0,

@@ -10,7 +10,7 @@ use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Nanos, Obser
 use super::data_channel::try_transfers;
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
-use super::probe_record::series;
+use super::probe_record::{retries, series};
 use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::{Given, Steps};
 use super::variation::Variation;
@@ -61,8 +61,15 @@ pub fn diagnose(
 
 /// What a healthy server is asked for.
 fn planned(limits: DiagnoseLimits) -> u32 {
-    let of_faults =
-        [Needs::Refusal, Needs::NoResumption, Needs::FailedOffer, Needs::Eviction, Needs::Stall, Needs::OtherAnswers];
+    let of_faults = [
+        Needs::Refusal,
+        Needs::NoResumption,
+        Needs::FailedOffer,
+        Needs::Eviction,
+        Needs::Stall,
+        Needs::Retry,
+        Needs::OtherAnswers,
+    ];
     let is_usual = |it: &&Experiment| !of_faults.contains(&it.needs);
     let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
     EXPERIMENTS.iter().filter(is_usual).map(most).sum()
@@ -280,6 +287,7 @@ impl<'a> Examiner<'a> {
                 let is_certain = |it: &AnswerDifference| it.confidence == Confidence::Certain;
                 accepted > 0 && has_other_answers(&answered, asked) && !answers_that_differ(&answered).iter().any(is_certain)
             }
+            Needs::Retry => self.chosen(asked.tls).and_then(|facts| facts.hello_retry?.groups()).is_some(),
             Needs::Patience => accepted > 0 && self.limited.limits.patience.is_some_and(|patience| !patience.is_zero()),
         };
         if !holds {
@@ -294,10 +302,12 @@ impl<'a> Examiner<'a> {
         (!self.limited.allows(experiment.connections(limits.fill, limits.burst))).then_some(Why::NoTimeLeft)
     }
 
-    /// What the server negotiates where nothing is varied.
+    /// What the server negotiates where nothing is varied, on a connection that was retried where one was.
     fn chosen(&self, version: Version) -> Option<Facts> {
         let plain = self.found.runs.iter().filter(|run| run.experiment.name == "resume" && run.asked.tls == version);
-        plain.flat_map(|run| &run.seen).find_map(|seen| seen.observation.facts().copied())
+        let mut facts = plain.flat_map(|run| &run.seen).filter_map(|seen| seen.observation.facts());
+        let first = facts.clone().next();
+        facts.find(|facts| facts.hello_retry.is_some()).or(first).copied()
     }
 
     fn plain_resumptions(&self, asked: Asked) -> Vec<&Observation> {
@@ -329,6 +339,7 @@ impl<'a> Examiner<'a> {
             found.ended_by = failed.map(EarlyEnd::Unreachable);
         }
         found.series = series(&found.runs);
+        found.retries = retries(&found.runs);
         found.software = software;
         found.address = connector.target_address();
         found.other_addresses = connector.other_addresses();

@@ -68,6 +68,8 @@ pub enum Needs {
     EarlyData,
     /// Full handshakes stand still in the middle of the server's flight, for as long as an acknowledgement may be delayed.
     Stall,
+    /// Handshakes of TLS 1.3 start again, since the server asks for a key share of another group.
+    Retry,
     /// They are accepted, and somebody wants to wait.
     Patience,
     /// Resumed connections seem to be answered otherwise than full ones.
@@ -105,6 +107,10 @@ const CONTROL_PLAIN: Step = Control(Plain);
 const CONTROL_LARGE: Step = Control(Variation::AsLargeAsAnOffer);
 /// To be beside one that does not acknowledge at once.
 const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
+/// To be beside ones that are retried.
+const SHARE: Step = Prime(Variation::SharesWantedGroup);
+/// The name of the experiment that has them.
+pub(super) const FIRST_SHARE: &str = "first-share";
 
 /// Every experiment, in the order in which they are made: what the later ones need is found out by the earlier.
 pub static EXPERIMENTS: &[Experiment] = &[
@@ -234,6 +240,13 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .gravity(Gravity::Nothing)
         .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
     Experiment::new("burst", "many connections at once").under(&[TLS13_TICKET, TLS12_ID]).steps(&[PRIME, Burst]),
+    Experiment::new(FIRST_SHARE, "the first key share is of the group that the server asks for, on every other connection")
+        .under(TLS13)
+        .needs(Needs::Retry)
+        .gravity(Gravity::Nothing)
+        .steps(&[
+            PRIME, SHARE, SHARE, PRIME, PRIME, SHARE, SHARE, PRIME, PRIME, SHARE, SHARE, PRIME, PRIME, SHARE, SHARE, PRIME,
+        ]),
     Experiment::new("patience", "a wait between the first connection and the next")
         .needs(Needs::Patience)
         .gravity(Gravity::Nothing)
@@ -308,7 +321,7 @@ mod tests {
                 it.needs,
                 Needs::OtherAnswers | Needs::Refusal | Needs::NoResumption | Needs::Eviction | Needs::FailedOffer
             );
-            !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience | Needs::Fill)
+            !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Retry | Needs::Patience | Needs::Fill)
         });
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();
         assert!(count <= limits.connections, "{count}");

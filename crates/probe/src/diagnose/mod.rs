@@ -20,6 +20,7 @@ use reprise_model::{AnsweredConnection, Asked, Nanos, Version};
 
 use crate::addresses::DeadAddress;
 use crate::failed::FailedConnection;
+use crate::hello_retry::RetryComparison;
 use crate::series::Series;
 pub use data_channel::{DataChannel, DataTransfer, FtpLogin, NoTransfer};
 pub use ended_connections::EndedConnections;
@@ -75,6 +76,8 @@ pub struct Examination {
     pub not_made: Vec<NotMade>,
     /// The connections in which nothing was varied, by version and kind: what `measure` would have seen of them.
     pub series: Vec<Series>,
+    /// Connections of TLS 1.3 that are retried, beside the same without a retry; `None` where none were.
+    pub retries: Option<RetryComparison>,
     /// The versions that the target refused.
     pub refused: Vec<(Version, FailedConnection)>,
     /// What ended it before its time.

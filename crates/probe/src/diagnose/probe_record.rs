@@ -3,8 +3,10 @@
 use reprise_connection::Fault;
 use reprise_model::{Direction, Event, Nanos, Observation, What};
 
+use super::experiment::FIRST_SHARE;
 use super::{ExperimentRun, Spent, Step, Variation};
 use crate::connection_plan::ConnectionRecord;
+use crate::hello_retry::RetryComparison;
 use crate::series::Series;
 
 /// One connection of an experiment.
@@ -48,6 +50,15 @@ pub(super) fn series(runs: &[ExperimentRun]) -> Vec<Series> {
         }
     }
     all
+}
+
+/// The connections of the experiment that shares the group that the server asks for, and those beside them.
+pub(super) fn retries(runs: &[ExperimentRun]) -> Option<RetryComparison> {
+    let run = runs.iter().find(|run| run.experiment.name == FIRST_SHARE)?;
+    let share = Step::Prime(Variation::SharesWantedGroup);
+    let (at_once, plain) = run.seen.iter().partition::<Vec<_>, _>(|seen| seen.step == share);
+    let of = |seen: Vec<&ProbeRecord>| seen.into_iter().map(|seen| seen.observation).collect();
+    Some(RetryComparison { plain: of(plain), at_once: of(at_once) })
 }
 
 /// The longest wait between two messages that the server sent one after the other, its Finished the last of them: it had

@@ -3,9 +3,10 @@
 use reprise_engine::suite::{self, SUITES};
 use reprise_engine::{Config, HelloShape};
 use reprise_model::{Facts, PskMode, Version};
-use reprise_wire::CipherSuite;
+use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::connection_plan::{CloseBehavior, CloseMethod};
+use crate::hello_retry::sharing;
 
 /// What one connection does differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub enum Variation {
     Identities(u8),
     /// No key share, so that the server asks for one with a HelloRetryRequest.
     WithoutKeyShare,
+    /// The first key share is of the group that the server asks for otherwise.
+    SharesWantedGroup,
     /// What the server sends is acknowledged at once.
     AcknowledgesAtOnce,
     /// The same request once more, where the server lets it.
@@ -100,6 +103,7 @@ impl Variation {
             Self::LargeHello => varied.shape = HelloShape { padding: LARGE, ..shape },
             Self::SplitOverRecords => varied.shape = HelloShape { record_size: RECORD, ..shape },
             Self::Identities(count) => varied.shape = HelloShape { decoys: count.saturating_sub(1), ..shape },
+            Self::SharesWantedGroup => varied = sharing(config, NamedGroup(chosen?.hello_retry?.wanted?)),
             Self::WithoutKeyShare => varied.shape = HelloShape { key_share: false, ..shape },
         }
         Some(varied)

@@ -23,7 +23,7 @@ pub(super) fn observed(series: &Series) -> Observed {
         observed.session_ids_given += u64::from(facts.session_id_given);
         observed.sessions_offered += u64::from(facts.session_offered);
         observed.early_data_sent += u64::from(facts.early_data.is_some());
-        observed.hello_retry_requests += u64::from(facts.hello_retry_request);
+        observed.hello_retry_requests += u64::from(facts.hello_retry.is_some());
         observed.early_data_accepted += u64::from(facts.early_data == Some(EarlyData::Accepted));
         observed.early_data_allowed += u64::from(seen.max_early_data().is_some());
         observed.max_early_data = observed.max_early_data.max(seen.max_early_data());
@@ -40,6 +40,7 @@ pub(super) fn observed(series: &Series) -> Observed {
         observed.signature = outcome.signature;
         observed.peer_key = outcome.peer_key;
         observed.certificate_bytes = facts.certificate_bytes;
+        observed.certificates = outcome.certificates;
         observed.psk_mode = outcome.psk_mode;
         observed.tickets_promised = outcome.tickets_promised;
         observed.alpn = outcome.alpn;

@@ -1,5 +1,6 @@
 //! One connection as a document tells it.
 
+use reprise_engine::hello_retry_record;
 use reprise_model::document::{OfferedRecord, SampleRecord};
 use reprise_model::{Facts, Observation};
 
@@ -27,5 +28,6 @@ fn record(seen: &Observation, facts: &Facts) -> SampleRecord {
         address: seen.server.map(|server| server.ip().to_string()),
         offered,
         http_status: seen.http_status,
+        hello_retry: facts.hello_retry.map(hello_retry_record),
     }
 }

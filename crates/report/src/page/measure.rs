@@ -112,7 +112,7 @@ fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
     let names = [
         first(|observed| observed.cipher.as_deref()),
         first(|observed| observed.group.as_deref()),
-        first(|observed| observed.peer_key.as_deref()),
+        runs.iter().find_map(|it| certificate(it.peer_key.as_deref(), it.certificates.zip(it.certificate_bytes))),
         first(|observed| observed.signature.as_deref()),
         runs.iter().find_map(|observed| Some(use_of_psk(observed.psk_mode?, observed.kinds.of(Kind::Psk) > 0))),
         first(|observed| observed.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
@@ -120,6 +120,16 @@ fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
     ];
     let names: Vec<String> = names.into_iter().flatten().collect();
     (!names.is_empty()).then(|| names.join(" · "))
+}
+
+/// The server's key and what it sends with it: "p-256, 2 certificates of 1104 bytes".
+pub(super) fn certificate(key: Option<&str>, chain: Option<(u8, u32)>) -> Option<String> {
+    let key = key?;
+    Some(match chain {
+        Some((1, bytes)) => format!("{key}, 1 certificate of {bytes} bytes"),
+        Some((count, bytes)) => format!("{key}, {count} certificates of {bytes} bytes"),
+        None => key.to_owned(),
+    })
 }
 
 /// "resumed with psk_dhe_ke": what an external PSK does is no resumption.

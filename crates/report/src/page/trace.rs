@@ -7,7 +7,7 @@ mod sentences;
 use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome, Phase};
 
-use super::measure::{title, use_of_psk};
+use super::measure::{certificate, title, use_of_psk};
 use super::{Block, Fact, Page, source};
 use crate::document::Shown;
 use crate::figures::{Figure, Scale, Unit, signed};
@@ -73,7 +73,7 @@ fn negotiated(trace: &Trace) -> String {
     let names = [
         first(|outcome| Some(&outcome.cipher)),
         first(|outcome| outcome.group.as_deref()),
-        first(|outcome| outcome.peer_key.as_deref()),
+        outcomes.iter().find_map(|it| certificate(it.peer_key.as_deref(), it.certificates.zip(it.chain_bytes))),
         first(|outcome| outcome.signature.as_deref()),
         outcomes.iter().find_map(|outcome| Some(use_of_psk(outcome.psk_mode?, outcome.kind == Kind::Psk))),
         first(|outcome| outcome.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),

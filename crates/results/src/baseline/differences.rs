@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn names_and_bytes_that_differ_are_told() {
         let mut earlier = of_full(0);
-        earlier.runs[0].bytes = Some(Traffic { sent: Bytes(510), received: Bytes(1000) });
+        earlier.runs[0].bytes = Some(Traffic { sent: Bytes(510), received: Bytes(1000), first_flight: None });
         let mut now = earlier.clone();
-        now.runs[0].bytes = Some(Traffic { sent: Bytes(500), received: Bytes(2000) });
+        now.runs[0].bytes = Some(Traffic { sent: Bytes(500), received: Bytes(2000), first_flight: None });
         now.runs[0].observed.cipher = Some("TLS_AES_256_GCM_SHA384".to_owned());
         now.runs[0].round_trips = Some(9);
         now.runs[1].failed = 3;

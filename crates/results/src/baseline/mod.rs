@@ -271,6 +271,7 @@ mod tests {
             address: None,
             offered: None,
             http_status: None,
+            hello_retry: None,
         };
         document.samples = (0..200).map(sample).collect();
         let of_tls = |samples: Vec<u64>| reprise_probe::statistics(summarize(&samples, 1).unwrap());

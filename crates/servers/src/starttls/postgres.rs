@@ -20,6 +20,8 @@ pub type Postgres = Driven<PostgresConfig>;
 pub struct PostgresConfig {
     /// The certificate chain and key; without them it speaks no TLS.
     pub identity: Option<Identity>,
+    /// Further lines of its postgresql.conf.
+    pub lines: Vec<String>,
 }
 
 impl Driver for PostgresConfig {
@@ -42,6 +44,7 @@ impl Driver for PostgresConfig {
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         command.arg("-D").arg(directory.path(DATA));
+        directory.write(LINES, &format!("{}\n", self.lines.join("\n")))?;
         let mut settings = SETTINGS.map(str::to_owned).to_vec();
         settings.extend([format!("listen_addresses={}", address.ip()), format!("port={}", address.port())]);
         if let Some(identity) = &self.identity {
@@ -62,6 +65,8 @@ impl Driver for PostgresConfig {
 }
 
 const DATA: &str = "data";
+/// Read after its postgresql.conf.
+const LINES: &str = "data/postgresql.auto.conf";
 const AUTHORIZED: &str = "connection authorized: ";
 const TLS: &str = "SSL enabled (protocol=";
 const SETTINGS: [&str; 5] =

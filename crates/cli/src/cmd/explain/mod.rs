@@ -104,7 +104,8 @@ mod tests {
     fn a_name_with_a_slip_finds_what_was_meant() {
         assert_eq!(nearest("not-ofered")[0], "not-offered");
         assert_eq!(nearest("NAGLE")[0], "nagle");
-        assert!(nearest("hrr").contains(&"early-data-hrr"));
+        assert!(nearest("data-hrr").contains(&"early-data-hrr"));
+        assert_eq!(known("hrr").unwrap().slug, "hello-retry-request");
         assert_eq!(nearest("\u{1b}[2J"), [""; 0]);
         assert_eq!(nearest(""), [""; 0]);
     }

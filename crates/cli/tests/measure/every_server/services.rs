@@ -229,7 +229,7 @@ fn slapd(lab: &Lab, identity: &Identity) -> Outcome {
 
 /// Before version 18 it accepts key shares of P-256 alone.
 fn postgres(lab: &Lab, identity: &Identity) -> Outcome {
-    let server = Postgres::start(PostgresConfig { identity: Some(identity.clone()) }).unwrap();
+    let server = Postgres::start(PostgresConfig { identity: Some(identity.clone()), lines: Vec::new() }).unwrap();
     let outcome = asked(lab, server.address(), "postgres", &["--groups", "secp256r1"]);
     assert_known(&outcome.document(), &server);
     outcome

@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 9846 §4.2.3, §4.3.8, §4.3.11).
 
-use reprise_model::{PskMode, Version, key_share_ending};
+use reprise_model::{HelloRetry, PskMode, Version, key_share_ending};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
@@ -33,7 +33,11 @@ pub(crate) fn accept(
     let extensions = hello.extensions.unwrap_or_default();
     only_permitted(core, extensions, Place::ServerHelloTls13)?;
     core.observe_choice(Version::Tls13, suite, state.session_offered);
-    core.note(|facts| facts.hello_retry_request = state.retried.is_some());
+    let hello_retry = state
+        .retried
+        .as_ref()
+        .map(|retry| HelloRetry { shared: retry.shared.map(|it| it.0), wanted: retry.group.map(|it| it.0) });
+    core.note(|facts| facts.hello_retry = hello_retry);
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
     if !resumed {

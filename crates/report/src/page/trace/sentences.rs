@@ -4,7 +4,9 @@
 use reprise_model::Direction::Sent;
 use reprise_model::Version::{Tls12, Tls13};
 use reprise_model::document::{TicketRequestRecord, Trace, TraceDocument, TracedConnection};
-use reprise_model::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
+use reprise_model::{
+    ClientAuthentication, Direction, EarlyData, HelloRetryRecord, Kind, Nanos, PskMode, Verification, Version,
+};
 
 use super::ladder::Step;
 
@@ -146,7 +148,8 @@ pub(super) fn name_of_second(trace: &Trace) -> String {
 
 /// What was skipped or why nothing was, how the server proved itself, and what became of the client's certificate.
 pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
-    let mut sentences = vec![about_resuming(document, trace)];
+    let mut sentences: Vec<String> = about_hello_retry(document, trace).into_iter().collect();
+    sentences.push(about_resuming(document, trace));
     if let Some(second) = &trace.resumed {
         sentences.extend(about_early_data(trace).map(str::to_owned));
         sentences.extend(about_the_server(trace, second));
@@ -157,6 +160,38 @@ pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
     let first = document.first_connection.filter(|first| first.asked == trace.asked);
     sentences.extend(first.map(reprise_results::about_first_connection));
     sentences
+}
+
+/// Which connections started again, why, and how long each took until then.
+fn about_hello_retry(document: &TraceDocument, trace: &Trace) -> Option<String> {
+    let both = [("full", &trace.full), ("second", &trace.resumed)];
+    let retried: Vec<(&str, &TracedConnection, &HelloRetryRecord)> = both
+        .into_iter()
+        .filter_map(|(name, connection)| {
+            let connection = connection.as_ref()?;
+            Some((name, connection, connection.outcome.hello_retry.as_ref()?))
+        })
+        .collect();
+    let (_, _, retry) = retried.first()?;
+    let asks = match (&retry.group, &retry.shared) {
+        (Some(group), Some(shared)) => format!("the server asks for {group} where the client shares {shared}"),
+        (Some(group), None) => format!("the server asks for a key share of {group}"),
+        (None, _) => "the server wants its cookie back".to_owned(),
+    };
+    let took = |connection: &TracedConnection| {
+        let asked = connection.events.iter().find(|event| event.what.name() == "HelloRetryRequest")?;
+        Some(asked.at.to_string())
+    };
+    let took = retried.iter().filter_map(|(name, it, _)| Some(format!("{} on the {name} connection", took(it)?)));
+    let took: Vec<String> = took.collect();
+    let compared = document.hello_retry.as_ref().and_then(|retry| Some((retry, retry.comparison?.shown_cost_ns()?)));
+    let compared = compared.map_or_else(String::new, |(retry, cost)| {
+        format!(" With {} shared at once, further connections take {} less.", retry.group, Nanos(cost))
+    });
+    Some(format!(
+        "Started again (HelloRetryRequest): {asks}. That took {}.{compared} `reprise explain hello-retry-request` says what to change.",
+        took.join(", ")
+    ))
 }
 
 /// What came of asking for a number of tickets (RFC 9149).
