@@ -14,7 +14,7 @@ use crate::series::Series;
 /// From how many connections of either side on a time is compared.
 pub(crate) const FEWEST: u32 = 8;
 /// More would show nothing else: a round trip is no small difference.
-pub(crate) const MOST: u32 = 30;
+pub(crate) const MOST: u32 = 12;
 
 /// Connections of one version and kind: as they are, and with the group shared at once that the server asks for.
 #[derive(Clone, Debug, Default)]

@@ -59,7 +59,7 @@ fn postgres(lab: &Lab, lines: &[String]) -> Started {
 examined! {
     postgres_before_18_asks_for_its_one_curve:
         broken("hello-retry-request", &POSTGRES, &["# its defaults"], postgres)
-            .measured(&["--starttls", "postgres", "--kinds", "full"]).and(&["not-offered"]);
+            .measured(&["--starttls", "postgres", "--kinds", "full"]).and(&["not-offered"]).beyond_directives();
     exim_resumes_for_nobody_by_default:
         broken("not-offered", &EXIM, &["tls_resumption_hosts ="], exim).flags(&["--starttls", "smtp"]).and(&["id-never-accepted"]);
     dovecot_takes_its_keys_with_each_process:

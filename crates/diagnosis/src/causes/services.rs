@@ -55,8 +55,9 @@ const LDAP_GROUPS: &[Fix] =
 
 const POSTGRES_GROUPS: &[Fix] = &[fix(
     "PostgreSQL",
-    "ssl_ecdh_curve = 'X25519'",
-    "in postgresql.conf; before 18 it takes one curve, by default prime256v1; from 18 ssl_groups = 'X25519:prime256v1', its default",
+    "",
+    "from 18 ssl_groups = 'X25519:prime256v1', its default. Before, ssl_ecdh_curve takes one curve, and X25519 is none that it takes: \
+     let clients share its curve first (libpq: Groups = P-256:X25519 in the client's openssl.cnf)",
 )];
 
 const MYSQL_GROUPS: &[Fix] = &[
