@@ -147,7 +147,7 @@ fn measure_and_load_compare_no_times_of_different_answers() {
 
     let flags = "--tls 1.3 --mix full=1,ticket=1 --count 200 --connections 2";
     let load = Reprise::load(format!("127.0.0.1:{}", server.address().port())).flags(flags);
-    let outcome = load.args(["--fail-if", "ticket.answers.differ > 0"]).keeping_its_document().run();
+    let outcome = load.args(["--fail-if", "ticket.answers.differ > 0"]).run();
     let document: LoadDocument = outcome.json();
     assert_eq!((outcome.code, document.answers_differ.len()), (1, 1), "{}", outcome.page);
     assert!(!outcome.page.contains("none failed"), "{}", outcome.page);
