@@ -143,9 +143,10 @@ fn a_fault_and_a_condition_that_is_met_are_bad_answers() {
         let counts = format!("failures=\"{failures}\" errors=\"{errors}\">\n    <testsuite ");
         assert!(junit.contains(&counts), "{targets:?} {condition}: {junit}");
     }
-    for (condition, why) in
-        [("1.2.tls > 1ms", "or a figure (kinds, findings, isolation, fleet, answers)"), ("kinds.early < 1n", "by id and by ticket")]
-    {
+    for (condition, why) in [
+        ("1.2.tls > 1ms", "or a figure (kinds, findings, isolation, fleet, answers)"),
+        ("kinds.early < 1n", "by id and by ticket"),
+    ] {
         Reprise::new(["diagnose", &resumes, "--fail-if", condition]).run().exits(2).says(&[why]);
     }
 }
