@@ -3,18 +3,19 @@
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Phase, Version};
 
-use crate::figures::{percent, span};
-use crate::savings::{interval_ns, median_ns, too_few, versions};
+use crate::figures::{from_to, percent, span};
+use crate::savings::{bears_a_sentence, median_ns, versions};
 
 /// From this share of the time until application data may be sent, its round trips are what counts.
 const MOSTLY: f64 = 0.8;
 
-/// Of fewer connections the median is one that may have been held up.
-const FEWEST: u64 = 3;
+/// From this share of the whole connection, it is the response that is waited for, and nothing of the start counts.
+const ANSWERING: f64 = 0.8;
 
 /// A sentence on full handshakes of the newest version: which share of them the round trips are, and what a faster key, early data or
-/// TLS 1.3 can save. None where the parts cannot be told apart: through a proxy, after STARTTLS, of one or two connections, of which one
-/// may have been held up, or where `connect` is longer than the handshake that has round trips in it.
+/// TLS 1.3 can save. None where the parts cannot be told apart: through a proxy, after STARTTLS, of a few connections, of which some may
+/// have been held up, of times of two modes, or where `connect` is longer than the handshake that has round trips in it. Where most of a
+/// connection passes with waiting for the response, that is what binds, and nothing of its start.
 ///
 /// `connect` is one round trip. What is left beside the round trips is work of either side, or waiting behind the address, so that it is
 /// the most that less work can save, and no promise.
@@ -25,10 +26,12 @@ pub fn bound(document: &MeasureDocument) -> Option<String> {
     }
     let version = versions(document).into_iter().next_back()?;
     let run = document.run(version, Kind::Full)?;
-    if run.n < FEWEST {
+    if !bears_a_sentence(document, run, Phase::Total) {
         return None;
     }
-    let is_sure = interval_ns(run, Phase::Connect).and(interval_ns(run, Phase::Tls)).is_some();
+    if let Some(sentence) = by_the_response(run, version) {
+        return Some(sentence);
+    }
     let parts = Parts::of(run)?;
     let Parts { turns, round_trip_ns, rest_ns, .. } = parts;
     let network = parts.network();
@@ -45,11 +48,24 @@ pub fn bound(document: &MeasureDocument) -> Option<String> {
         Version::Tls13 => document.run(version, Kind::Early).is_none().then_some("early data"),
     };
     let fewer_turns = fewer_turns.map_or_else(String::new, |means| format!(", {means} a round trip"));
-    let few = if is_sure { String::new() } else { too_few(run) };
     let (turns, round_trip, share) = (round_trips(turns), span(round_trip_ns), percent(network));
     Some(format!(
-        "Bound by {by}: {turns} of {round_trip} are {share} of a full {version} connection's start; {saver} saves {saved}{fewer_turns}{few}."
+        "Bound by {by}: {turns} of {round_trip} are {share} of a full {version} connection's start; {saver} saves {saved}{fewer_turns}."
     ))
+}
+
+/// Whether the response takes most of the connection, beyond the round trip that it needs.
+fn by_the_response(run: &Run, version: Version) -> Option<String> {
+    let (connect, total) = (median_ns(run, Phase::Connect)?, median_ns(run, Phase::Total)?);
+    let answer = median_ns(run, Phase::Wait)?.saturating_add(median_ns(run, Phase::Receive).unwrap_or_default());
+    let (answered, whole) = from_to(answer, total);
+    let is_it = answer.saturating_sub(connect) as f64 >= ANSWERING * total as f64;
+    is_it.then(|| {
+        format!(
+            "Bound by the response: {answered} of {whole} of a full {version} connection pass from the request to its last byte, \
+             which neither a faster key nor a resumption shortens."
+        )
+    })
 }
 
 /// The start of a connection, until application data may be sent.
@@ -130,10 +146,29 @@ mod tests {
     }
 
     #[test]
-    fn few_connections_are_named() {
+    fn a_slow_response_binds_and_no_handshake() {
+        let slow = Example::new().timed_run("1.3", Kind::Full, [50, 800, 42_000]).round_trips(1).document();
+        assert_eq!(
+            bound(&slow).unwrap(),
+            "Bound by the response: 42.0 of 42.9 ms of a full TLS 1.3 connection pass from the request to its last byte, which \
+             neither a faster key nor a resumption shortens."
+        );
+        // A response takes a round trip in any case.
+        let far = Example::new().timed_run("1.3", Kind::Full, [38_000, 40_300, 38_000]).round_trips(1).document();
+        assert!(bound(&far).unwrap().starts_with("Bound by the network"));
+    }
+
+    #[test]
+    fn of_few_connections_nothing_is_said() {
         let few = Example::new().timed_run("1.3", Kind::Full, [38_000, 40_300, 38_000]).round_trips(1);
-        let sentence = bound(&few.without_intervals("1.3", Kind::Full).document()).unwrap();
-        assert!(sentence.ends_with("early data a round trip (of 4 connections, too few to be sure)."), "{sentence}");
+        assert_eq!(bound(&few.without_intervals("1.3", Kind::Full).document()), None);
+    }
+
+    #[test]
+    fn of_two_modes_nothing_is_said() {
+        let full = || Example::new().timed_run("1.3", Kind::Full, [50, 950, 100]).round_trips(1);
+        assert!(bound(&full().document()).is_some());
+        assert_eq!(bound(&full().slow(3, Phase::Tls, 1_000_000).document()), None);
     }
 
     #[test]

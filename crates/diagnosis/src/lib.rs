@@ -24,6 +24,7 @@ mod judged;
 pub mod savings;
 mod series;
 mod settled;
+pub mod slow_connections;
 mod traffic;
 mod verdict;
 mod weighed;

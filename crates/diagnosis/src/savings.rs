@@ -3,7 +3,17 @@
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Kind, Nanos, Phase, Version};
 
-use crate::figures::connections;
+use crate::slow_connections::mixed_phases;
+
+/// A sentence of time or of what is saved rests on so many connections.
+pub const FEWEST: u64 = 8;
+
+/// Whether a sentence may rest on the times of this run: on enough connections, and not on two modes of which the median tells neither. The
+/// whole connection is of two modes where one of its phases is.
+pub fn bears_a_sentence(document: &MeasureDocument, run: &Run, phase: Phase) -> bool {
+    let mixed = || mixed_phases(document, run);
+    run.n >= FEWEST && if phase == Phase::Total { mixed().is_empty() } else { !mixed().contains(&phase) }
+}
 
 /// The versions that were measured, oldest first.
 pub fn versions(document: &MeasureDocument) -> Vec<Version> {
@@ -33,11 +43,6 @@ pub fn median_ns(run: &Run, phase: Phase) -> Option<u64> {
 /// The interval of that median; `None` under six samples.
 pub fn interval_ns(run: &Run, phase: Phase) -> Option<[u64; 2]> {
     run.phases.get(&phase)?.ci95_ns
-}
-
-/// Behind a figure of a run that has no interval: " (of 3 connections, too few to be sure)".
-pub(crate) fn too_few(run: &Run) -> String {
-    format!(" (of {}, too few to be sure)", connections(run.n))
 }
 
 /// What a resumption saves against a full handshake of the same version, in one phase.
@@ -80,11 +85,14 @@ impl Saving {
     }
 }
 
-/// What this run saves in a phase; `None` where either kind was not observed.
+/// What this run saves in a phase; `None` where either kind was not observed, or the times of one bear no sentence.
 pub fn saving(document: &MeasureDocument, resumed: &Run, phase: Phase) -> Option<Saving> {
     let asked = resumed.asked;
     let full = document.run(asked.tls, Kind::Full)?;
     let ratio = document.ratio(asked, phase)?;
+    if ![full, resumed].iter().all(|run| bears_a_sentence(document, run, phase)) {
+        return None;
+    }
     Some(Saving {
         full_ns: median_ns(full, phase)?,
         resumed_ns: median_ns(resumed, phase)?,

@@ -6,6 +6,7 @@ use reprise_judge::{JudgedCause as Judged, LIKELY};
 use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
 use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Phase, PskMode, Purpose, Version};
 
+use reprise_probe::AcknowledgementTrial;
 use reprise_probe::diagnose::Judgement;
 
 use crate::figures::connections;
@@ -27,6 +28,8 @@ pub struct MeasuredCase<'a> {
     pub cpu_costs: &'a [(Version, CpuCost)],
     /// What the judge concludes of the mechanisms for which it chose connections.
     pub judgements: &'a [Judgement],
+    /// Connections that tell whether the server waits for acknowledgements, where its answers take as long.
+    pub trials: &'a [AcknowledgementTrial],
 }
 
 impl<'a> MeasuredCase<'a> {

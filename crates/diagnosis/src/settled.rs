@@ -1,5 +1,7 @@
 //! Findings as a reader needs them: one for each reason, a reason in place of what it explains, and what helps most first.
 
+use std::cmp::Reverse;
+
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Kind, Version};
 
@@ -13,7 +15,10 @@ pub(crate) fn settled(mut findings: Vec<Finding>, examined: &[String]) -> Vec<Fi
     let reasons: Vec<Finding> = findings.iter().filter(|finding| is_sure(finding)).cloned().collect();
     findings.retain(|finding| finding.severity == Severity::Note || !reasons.iter().any(|why| explains(why, finding)));
     let mut findings = merged(findings);
-    findings.sort_by_key(|it| (it.severity, it.confidence == Confidence::Possible, helps(it), it.confidence));
+    let order = |it: &Finding| {
+        (it.severity, Reverse(it.felt_cost()), it.confidence == Confidence::Possible, helps(it), it.confidence)
+    };
+    findings.sort_by_key(order);
     leave_out_excluded(&mut findings);
     findings
 }
@@ -103,6 +108,8 @@ fn of_group(title: String, group: Vec<Finding>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reprise_model::Nanos;
+
     use crate::diagnose::scene::{TLS12, TLS12_ID, TLS13};
 
     fn of(id: &str, severity: Severity, confidence: Confidence, title: &str, asked: &[Asked]) -> Finding {
@@ -174,6 +181,14 @@ mod tests {
         // Of TLS 1.3 alone it says nothing of IDs, whose remedy helps fewer clients.
         let both = settled(vec![ids_refused, context(&[TLS13])], &[]);
         assert_eq!(ids(&both), ["context-per-connection", "id-never-accepted"]);
+    }
+
+    #[test]
+    fn what_costs_each_connection_much_leads() {
+        let nodes = of("hidden-nodes", Risk, Certain, "", &[TLS13]).costing(Some(Nanos(1_000_000)));
+        let waits = |confidence| of("nagle", Risk, confidence, "", &[]).costing(Some(Nanos(42_000_000)));
+        assert_eq!(ids(&settled(vec![nodes.clone(), waits(Likely)], &[])), ["nagle", "hidden-nodes"]);
+        assert_eq!(ids(&settled(vec![nodes, waits(Possible)], &[])), ["hidden-nodes", "nagle"]);
     }
 
     #[test]

@@ -6,13 +6,15 @@ use crate::causes::Cause;
 use crate::series::MeasuredCase;
 use reprise_model::document::{
     AnswerDifference, AnswerPart, AnswerRecord, Calibration, CalibrationRun, Confidence, Finding, HelloRetryComparison,
-    HelloRetrySummary, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
-    Traffic,
+    HelloRetrySummary, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, SampleRecord, Statistics,
+    Target, Traffic,
 };
 use reprise_model::{
-    Asked, Bytes, Facts, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, TicketKeyName,
-    Version,
+    Asked, Bytes, Facts, Kind, KindCounts, Nanos, NextRequest, Observation, Offered, Phase, Phases, PskMode, Purpose,
+    Ticket, TicketKeyName, Version,
 };
+
+use reprise_probe::AcknowledgementTrial;
 
 /// A document in the making. What concerns one run concerns the last that was added.
 pub struct Example {
@@ -20,6 +22,7 @@ pub struct Example {
     observations: Vec<Observation>,
     keeps_alive: bool,
     psk_modes: Vec<PskMode>,
+    trials: Vec<AcknowledgementTrial>,
 }
 
 impl Example {
@@ -43,7 +46,50 @@ impl Example {
             libraries: BTreeMap::new(),
         };
         let document = MeasureDocument::begun("localhost".to_owned(), target, provenance);
-        Self { document, observations: Vec::new(), keeps_alive: false, psk_modes: vec![PskMode::PskDheKe] }
+        Self {
+            document,
+            observations: Vec::new(),
+            keeps_alive: false,
+            psk_modes: vec![PskMode::PskDheKe],
+            trials: Vec::new(),
+        }
+    }
+
+    /// Every so many connections of the last run took so much longer in one phase: its samples are in the document, each of a few more
+    /// nanoseconds than the one before.
+    pub fn slow(mut self, one_in: u32, phase: Phase, step_us: u64) -> Self {
+        let run = self.document.runs.last().unwrap();
+        for place in 0..run.n as u32 {
+            let took = |of: Phase| {
+                let step = if of == phase && place % one_in == 0 { step_us * 1_000 } else { 0 };
+                run.phases.get(&of).map(|it| Nanos(it.median_ns + u64::from(place) * 100 + step))
+            };
+            let phases = Phases {
+                connect: took(Phase::Connect),
+                tls: took(Phase::Tls),
+                wait: took(Phase::Wait),
+                total: took(Phase::Total),
+                ..Phases::default()
+            };
+            self.document.samples.push(SampleRecord {
+                local_port: 40_000,
+                asked: run.asked,
+                kind: run.asked.kind,
+                phases,
+                index: Some(place),
+                start_ns: Some(u64::from(place)),
+                address: Some("127.0.0.1".to_owned()),
+                offered: None,
+                http_status: Some(200),
+            });
+        }
+        self
+    }
+
+    /// Changes every sample of the document.
+    pub fn samples(mut self, change: impl FnMut(&mut SampleRecord)) -> Self {
+        self.document.samples.iter_mut().for_each(change);
+        self
     }
 
     /// A hundred connections that all came out as asked, with this handshake; resumed ones had offered a session. Connecting
@@ -106,6 +152,21 @@ impl Example {
         Self { keeps_alive: true, ..self }
     }
 
+    /// Six connections that are acknowledged as ever, and six at once: the first answer and the next took so many milliseconds.
+    pub fn trials(mut self, tls: &str, plain: [u64; 2], at_once: [u64; 2]) -> Self {
+        let asked = Asked { tls: tls.parse().unwrap(), kind: Kind::Full };
+        for index in 0..12 {
+            let is_at_once = index % 2 == 1;
+            let [first, next] = if is_at_once { at_once } else { plain }.map(|ms| Nanos(ms * 1_000_000));
+            let seen = observation(index, asked, Kind::Full);
+            let phases = Phases { connect: Some(Nanos(50_000)), wait: Some(first), ..Phases::default() };
+            let next_request = Some(NextRequest { wait: next, receive: Nanos(0) });
+            let observation = Observation { phases, next_request, ..seen };
+            self.trials.push(AcknowledgementTrial { at_once: is_at_once, observation });
+        }
+        self
+    }
+
     /// As if these PSK modes had been offered.
     pub fn psk_modes(self, psk_modes: &[PskMode]) -> Self {
         Self { psk_modes: psk_modes.to_vec(), ..self }
@@ -125,7 +186,7 @@ impl Example {
 
     /// What findings are drawn from.
     pub fn case(&self) -> MeasuredCase<'_> {
-        let Self { document, observations, keeps_alive, psk_modes } = self;
+        let Self { document, observations, keeps_alive, psk_modes, trials } = self;
         MeasuredCase {
             observations,
             figures: document,
@@ -133,6 +194,7 @@ impl Example {
             psk_modes,
             cpu_costs: &[],
             judgements: &[],
+            trials,
         }
     }
 

@@ -4,9 +4,9 @@ use reprise_model::document::{Finding, Severity};
 
 use crate::causes::leave_out_excluded;
 
-/// Sorts findings, the worst first, and of one weight the surest first; leaves out what a better supported one excludes.
+/// Sorts findings by their weight, the worst first; leaves out what a better supported one excludes.
 pub(crate) fn worst_first(findings: &mut Vec<Finding>) {
-    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
+    findings.sort_by_key(Finding::weight);
     leave_out_excluded(findings);
 }
 

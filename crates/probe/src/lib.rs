@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+mod acknowledgement;
 mod addresses;
 mod client_cpu;
 mod clock;
@@ -59,6 +60,7 @@ mod survey;
 mod trace;
 mod turns;
 
+pub use acknowledgement::AcknowledgementTrial;
 pub use addresses::{DeadAddress, first_that_answers};
 pub use credentials::{CredentialError, Passphrase, load_certified_key, load_identity, platform_roots, read_certificates};
 pub use failed::FailedConnection;

@@ -9,6 +9,7 @@ use reprise_model::document::AllConnections;
 use reprise_model::{FaultName, Kind, Nanos, Observation, Version};
 use reprise_stats::balanced_order;
 
+use crate::acknowledgement::{AcknowledgementTrial, calls_for_trials, try_acknowledging};
 use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::discover::may_be_of_a_node;
@@ -43,6 +44,8 @@ pub struct Measurement {
     pub retries: Option<RetryComparison>,
     /// Those of discovery and priming.
     pub others: Vec<Observation>,
+    /// Those that tell whether the server waits for acknowledgements, where its answers take as long.
+    pub trials: Vec<AcknowledgementTrial>,
     /// Every connection that was made, by observed kind.
     pub all: AllConnections,
     /// This process's first connection, where it offered a session that another had saved.
@@ -128,7 +131,10 @@ impl MeasurementRun {
     /// What it came to.
     pub(crate) fn finish(self) -> Measurement {
         let Self { mut measurement, schedule } = self;
-        if let Some(schedule) = schedule {
+        if let Some(mut schedule) = schedule {
+            if measurement.ended_by.is_none() {
+                schedule.try_acknowledging(&mut measurement);
+            }
             schedule.finish(&mut measurement);
         }
         measurement
@@ -325,6 +331,17 @@ impl Schedule {
             Next::GiveUp => return Err(failed),
         }
         Ok(())
+    }
+
+    /// Under each version whose answers take as long as one that waits for an acknowledgement.
+    fn try_acknowledging(&mut self, measurement: &mut Measurement) {
+        for version in [Version::Tls12, Version::Tls13] {
+            let slow = self.series.iter().find(|run| run.series.asked.tls == version && calls_for_trials(&run.series));
+            let Some(config) = slow.map(|run| run.config.clone()) else { continue };
+            let trials = try_acknowledging(&mut self.connector, &config, version, self.spacing);
+            trials.iter().for_each(|trial| measurement.count(&trial.observation));
+            measurement.trials.extend(trials);
+        }
     }
 
     fn finish(mut self, measurement: &mut Measurement) {

@@ -26,7 +26,7 @@ pub struct Series {
 /// A series while it is made.
 pub(crate) struct SeriesRun {
     pub(crate) series: Series,
-    config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
     cache: SessionCache,
     /// The last connection that was made to fill the cache, discovery's included.
     primed_by: Option<u32>,

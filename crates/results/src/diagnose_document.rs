@@ -21,7 +21,7 @@ pub fn diagnosis(
     software: Option<&str>,
     provenance: &Provenance,
 ) -> Diagnosis {
-    let connections = (examination.series.as_slice(), examination.retries.as_ref());
+    let connections = (examination.timed.as_slice(), examination.retries.as_ref());
     let (answered, address) = (examination.answered(), examination.address);
     let figures = figures_document(target, options, connections, &answered, address, provenance.clone());
     let failure = ended(examination, options);

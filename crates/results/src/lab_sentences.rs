@@ -3,8 +3,8 @@
 use reprise_model::document::{LabDocument, MeasureDocument};
 use reprise_model::{Kind, Phase, PskMode, Version};
 
-use reprise_diagnosis::figures::{in_one_unit, ratio, ratio_rounded_down};
-use reprise_diagnosis::savings::{Saving, best_resumption, median_ns, runs};
+use reprise_diagnosis::figures::{in_one_unit, ratio_rounded_down};
+use reprise_diagnosis::savings::{bears_a_sentence, best_resumption, median_ns, runs};
 
 /// What the lab's figures mean: what new sessions cost by key, and what resuming saves under each version.
 pub fn lab_sentences(document: &LabDocument) -> Vec<String> {
@@ -37,7 +37,10 @@ fn by_key<T: Copy>(
 
 fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String> {
     // Every server of a key makes the same new sessions: the first is as good as any.
-    let full = |result: &MeasureDocument| median_ns(result.run(version, Kind::Full)?, Phase::Tls);
+    let full = |result: &MeasureDocument| {
+        let run = result.run(version, Kind::Full).filter(|run| bears_a_sentence(result, run, Phase::Tls))?;
+        median_ns(run, Phase::Tls)
+    };
     let costs = by_key(document, full, |first, _| first);
     if costs.is_empty() {
         return None;
@@ -49,12 +52,12 @@ fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String
 
 fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
     // What is said of resuming must hold by ID and by ticket: of several servers, the least.
-    let best = |result: &MeasureDocument| best_resumption(result, version).map(|(_, saving)| Floor::of(saving));
-    let floors = by_key(document, best, Floor::min);
+    let best = |result: &MeasureDocument| best_resumption(result, version)?.1.ci95.map(|[low, _]| low);
+    let floors = by_key(document, best, f64::min);
     if floors.is_empty() {
         return None;
     }
-    let listed = floors.iter().map(|(key, floor)| format!("{} with {key}", floor.in_words()));
+    let listed = floors.iter().map(|(key, floor)| format!("{} with {key}", in_words(*floor)));
     let fresh_exchange = document
         .results
         .iter()
@@ -62,39 +65,14 @@ fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
         .any(|run| run.n > 0 && run.observed.psk_mode == Some(PskMode::PskDheKe));
     let remains =
         if fresh_exchange { ": it keeps a fresh key exchange and saves only the certificate and its signature" } else { "" };
-    let unsure = if floors.iter().any(|(_, it)| !it.is_sure) { " (too few connections to be sure)" } else { "" };
-    Some(format!("Resuming makes the {version} handshake {}{unsure}{remains}.", list(listed.collect())))
+    Some(format!("Resuming makes the {version} handshake {}{remains}.", list(listed.collect())))
 }
 
-/// How many times as fast a resumption is at least.
-#[derive(Clone, Copy)]
-struct Floor {
-    /// The lower end of the interval, or without one the ratio itself.
-    ratio: f64,
-    /// The ratio itself.
-    median: f64,
-    is_sure: bool,
-}
-
-impl Floor {
-    fn of(saving: Saving) -> Self {
-        match saving.ci95 {
-            Some([low, _]) => Self { ratio: low, median: saving.ratio, is_sure: true },
-            None => Self { ratio: saving.ratio, median: saving.ratio, is_sure: false },
-        }
-    }
-
-    /// What is not sure of one is not of both.
-    fn min(self, other: Self) -> Self {
-        if (other.is_sure, other.ratio) < (self.is_sure, self.ratio) { other } else { self }
-    }
-
-    fn in_words(self) -> String {
-        match self {
-            Self { is_sure: true, ratio: low, .. } if low <= 1.0 => "not measurably faster".to_owned(),
-            Self { is_sure: true, ratio: low, .. } => format!("at least {} times as fast", ratio_rounded_down(low)),
-            Self { is_sure: false, median, .. } => format!("{} times as fast", ratio(median)),
-        }
+/// How many times as fast a resumption is at least: the lower end of the interval.
+fn in_words(floor: f64) -> String {
+    match floor {
+        low if low <= 1.0 => "not measurably faster".to_owned(),
+        low => format!("at least {} times as fast", ratio_rounded_down(low)),
     }
 }
 
@@ -159,14 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn of_too_few_connections_it_says_so() {
+    fn of_few_connections_nothing_is_told() {
         let few = |it: Example| it.without_intervals("1.3", Kind::Full).document();
         let document = Example::new().label("p-256/id").run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 200);
-        let sentences = lab_sentences(&lab(vec![few(document)]));
-        assert_eq!(
-            sentences[1],
-            "Resuming makes the TLS 1.3 handshake 2.0 times as fast with p-256 (too few connections to be sure)."
-        );
+        assert_eq!(lab_sentences(&lab(vec![few(document)])), [""; 0]);
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub fn measure_document(
         psk_modes,
         cpu_costs: &[],
         judgements: &[],
+        trials: &measurement.trials,
     };
     document.findings = findings(&case);
     document

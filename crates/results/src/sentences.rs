@@ -5,7 +5,10 @@ use reprise_model::{Kind, Phase, Version};
 
 use reprise_diagnosis::answers::not_compared;
 use reprise_diagnosis::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
-use reprise_diagnosis::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
+use reprise_diagnosis::savings::{
+    FEWEST, Saving, bears_a_sentence, best_resumption, completed, median_ns, resumptions, runs, saving, versions,
+};
+use reprise_diagnosis::slow_connections::about_two_modes;
 use reprise_diagnosis::{against_saving, bound};
 
 /// What the figures mean: a sentence for each version, one for connections that were kept alive, and one on what
@@ -28,6 +31,7 @@ pub fn sentences(document: &MeasureDocument) -> Vec<String> {
         .chain(about_psk(document))
         .chain(about_early_data(document))
         .chain(about_kept_connections(document))
+        .chain(about_two_modes(document))
         .chain(bound(document))
         .collect()
 }
@@ -74,10 +78,6 @@ fn about_early_data(document: &MeasureDocument) -> Option<String> {
         let n = connections(run.n);
         return Some(format!("{leaves}; {n} show no difference in the whole connection: {full} to {early}."));
     }
-    if saved.ci95.is_none() {
-        let n = connections(run.n);
-        return Some(format!("{leaves}: the whole connection takes {early} instead of {full} in {n}, too few to be sure."));
-    }
     let share = saved.share();
     let verdict = if share > 0.0 { format!("{} less", percent(share)) } else { format!("{} more", percent(-share)) };
     Some(format!("{leaves}: the whole connection takes {early} instead of {full}, {verdict}."))
@@ -87,7 +87,15 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
     if let Some((run, saved)) = best_resumption(document, version) {
         return Some(about_resuming(document, run, saved));
     }
-    let full_ns = median_ns(document.run(version, Kind::Full)?, Phase::Tls)?;
+    let full = document.run(version, Kind::Full)?;
+    let resumed: u64 = resumptions(document, version).map(|run| run.n).fold(0, u64::saturating_add);
+    if resumed > 0 && resumed.min(full.n) < FEWEST {
+        let few = connections(resumed.min(full.n));
+        return Some(format!(
+            "{version} sessions are resumed; {few} are too few to say what that saves: use --count {FEWEST}."
+        ));
+    }
+    let full_ns = median_ns(full, Phase::Tls).filter(|_| resumed == 0 && bears_a_sentence(document, full, Phase::Tls))?;
     let was_tried = resumptions(document, version).next().is_some();
     if not_compared(document, version).is_some() {
         return Some(format!("A full {version} handshake takes {}.", span(full_ns)));
@@ -116,7 +124,7 @@ fn about_its_time(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
             let (ratio, interval) = ratio_and_interval(saved.ratio, ci95);
             format!("{ratio} times as fast (95 % interval {interval})")
         }
-        None => format!("{} times as fast in {}, too few to be sure", ratio(saved.ratio), connections(run.n)),
+        None => format!("{} times as fast", ratio(saved.ratio)),
     };
     if saved.ratio < 1.0 {
         return format!("{resuming} lengthens the handshake from {full} to {resumed}, {ratio}.");
@@ -134,7 +142,7 @@ fn about_its_time(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
 fn about_kept_connections(document: &MeasureDocument) -> Option<String> {
     // The newest version's: it is the one that a client would get.
     let version = versions(document).into_iter().next_back()?;
-    let next = runs(document, version).find_map(|run| run.next_request)?;
+    let next = runs(document, version).filter_map(|run| run.next_request).find(|next| next.n >= FEWEST)?;
     let takes = span(next.wait.median_ns.saturating_add(next.receive.median_ns));
     Some(format!("On a kept-alive connection the next request takes {takes}, without a handshake."))
 }
@@ -260,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_few_samples_the_whole_connection_is_not_judged() {
+    fn of_few_samples_no_time_is_told() {
         let document = Example::new()
             .run("1.3", Kind::Full, 900)
             .run("1.3", Kind::Ticket, 300)
@@ -270,13 +278,17 @@ mod tests {
             .without_intervals("1.3", Kind::Early);
         assert_eq!(
             sentences(&document.document()),
-            [
-                "Resuming a TLS 1.3 session by ticket shortens the handshake from 900 to 300 µs, 3.0 times as fast in 4 \
-                 connections, too few to be sure.",
-                "With early data the request is sent before the handshake is complete: the whole connection takes 0.46 \
-                    ms instead of 1.05 in 4 connections, too few to be sure."
-            ]
+            ["TLS 1.3 sessions are resumed; 4 connections are too few to say what that saves: use --count 8."]
         );
+    }
+
+    #[test]
+    fn of_two_modes_no_saving_is_told() {
+        let full = || Example::new().run("1.3", Kind::Full, 900).slow(3, Phase::Tls, 1_000_000);
+        let slow = "34 of 100 connections take 1.00 s longer in the handshake: a median tells neither kind, so nothing is computed from \
+                    these times.";
+        assert_eq!(sentences(&full().run("1.3", Kind::Ticket, 300).document()), [slow]);
+        assert_eq!(sentences(&full().document()), [slow]);
     }
 
     #[test]

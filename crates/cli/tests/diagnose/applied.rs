@@ -51,7 +51,8 @@ fn is_directive(text: &str) -> bool {
     match words.as_slice() {
         [name] => name.len() > 2 && name.contains(['-', '=', ';', '.']),
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off", "true", "false"].contains(value),
-        [_, "=", ..] => true,
+        [_, "=", ..] | ["default-server", ..] => true,
+        [call, ..] if call.contains('(') => text.ends_with([')', ';', '}']),
         [_, name, value] if name.starts_with(char::is_uppercase) => {
             value.contains(':') || value.trim_end_matches(';').parse::<u32>().is_ok()
         }
@@ -92,6 +93,11 @@ fn what_is_printed_is_told_from_prose() {
     assert_eq!(step("sessionIdContext: 'app' (of tls.createServer)"), set("sessionIdContext: 'app'"));
     assert_eq!(step("take no-tls-tickets out of the bind line"), Some(Step::TakeOut("no-tls-tickets".to_owned())));
     assert_eq!(step("server.on('a', (b) => c(b)); (c is (d) one's own)"), set("server.on('a', (b) => c(b));"));
+    assert_eq!(step("default-server check inter 1s fall 1 (in the backend)"), set("default-server check inter 1s fall 1"));
+    assert_eq!(
+        step("listener.setsockopt(socket.A, socket.B, 1) (on Linux)"),
+        set("listener.setsockopt(socket.A, socket.B, 1)")
+    );
     for prose in [
         "tune.ssl.cachesize above 0",
         "one SSLContext and one HttpClient",

@@ -36,5 +36,6 @@ mod programs;
 mod python;
 mod services;
 mod sessiond;
+mod slow;
 mod stunnel;
 mod table;

@@ -10,7 +10,7 @@ use reprise_model::document::Finding;
 use crate::broken::Broken;
 use crate::{
     apache, caddy, envoy, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, postfix, programs, python,
-    services, stunnel,
+    services, slow, stunnel,
 };
 
 /// The page, from the root of the workspace.
@@ -50,6 +50,7 @@ fn all() -> impl Iterator<Item = &'static Broken> {
         postfix::ALL,
         python::ALL,
         services::ALL,
+        slow::ALL,
         stunnel::ALL,
     ]
     .into_iter()

@@ -1,14 +1,14 @@
 //! `latency-rules`: the network's round trips make up most of a connection, and a TLS 1.3 resumption saves none of them.
 //!
-//! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
-//! theirs that speak most against it leave the network most of the connection.
+//! Said only where the samples bear it: they are enough and of one mode, and even the ends of their intervals that speak most against it
+//! leave the network most of the connection.
 
 use reprise_model::document::{Confidence, Finding, Run, Severity};
 use reprise_model::{Kind, Phase, Version};
 
 use super::{Cause, MeasuredRule, Rule, client_fix, fix};
 use crate::figures::{from_to, percent, span};
-use crate::savings::{interval_ns, median_ns};
+use crate::savings::{bears_a_sentence, interval_ns, median_ns};
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -56,12 +56,13 @@ const MOST: f64 = 0.5;
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let full = case.conclusive_run(Version::Tls13, Kind::Full)?;
     let saves_no_round_trip = |run: &&Run| {
-        interval_ns(run, Phase::Total).is_some()
+        bears_a_sentence(case.figures, run, Phase::Total)
             && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
     };
     let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
     let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
-    let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
+    let bears = bears_a_sentence(case.figures, full, Phase::Total);
+    let waiting = Waiting::in_run(full).filter(|waiting| bears && waiting.least_share >= MOST);
     Some(finding(case, full, resumed?, waiting?))
 }
 

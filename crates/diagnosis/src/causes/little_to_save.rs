@@ -53,6 +53,10 @@ fn of_measurement(case: &MeasuredCase<'_>, series: &KindSeries<'_>) -> Option<Fi
         evidence.push(what_remains.to_owned());
     }
     let little = saving.share() < LITTLE;
+    // An examination makes as many connections as its own questions need.
+    if !little && !case.judgements.is_empty() {
+        return None;
+    }
     let title = if little {
         format!("Resuming {} by {} saves little of the handshake", run.asked.tls, means(run.asked.kind))
     } else {

@@ -95,6 +95,7 @@ causes! {
     early_data_needs_tickets,
     chain_cap,
     nagle,
+    some_connections_slow,
     client_authentication_inherited,
     client_certificate_missing,
     connection_closed_after_response,

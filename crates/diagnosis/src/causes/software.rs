@@ -116,6 +116,10 @@ const NAMES: &[(&str, &str)] = &[
     ("pgbouncer", "PgBouncer"),
     ("bearssl", "BearSSL"),
     ("lwip", "lwIP"),
+    ("unbound", "unbound"),
+    ("kubernetes", "Kubernetes"),
+    ("linux", "Linux"),
+    ("resolv.conf", "resolv.conf"),
 ];
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::causes::{causes, version_fails};
 use crate::figures::connections;
 use crate::findings::{service, with_remedies};
 use crate::series::MeasuredCase;
+use crate::slow_connections::about_two_modes;
 use crate::verdict::verdict;
 
 /// A server that was examined, apart from its connections.
@@ -44,7 +45,8 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
     let psk_modes = &options.tls13.psk_modes;
     let cpu_costs = &processor_time::of_versions(examination);
     let judgements = &examination.judgements;
-    let case = MeasuredCase { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements };
+    let trials = &[];
+    let case = MeasuredCase { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs, judgements, trials };
     let certificate = options.identity.as_ref().and_then(|identity| identity.chain.first()).map(|leaf| leaf.len());
     let examined = Examined { case, examination, session: StoredSession::of(&case, certificate) };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
@@ -80,9 +82,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         matrix,
         figures: match reached && error_of_all(&observations).is_none() {
             true => {
-                let of_time = whole_request::sentences(figures, &examined).into_iter().chain(bound(figures));
-                let of_ftp = channel.and_then(data_channel::sentence);
-                of_time.chain(stored_session::sentences(&examined)).chain(of_ftp).collect()
+                figures_in_words(figures, &examined).into_iter().chain(channel.and_then(data_channel::sentence)).collect()
             }
             false => Vec::new(),
         },
@@ -92,6 +92,15 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
             .chain(channel.and_then(|channel| data_channel::warning(channel, options)))
             .collect(),
     }
+}
+
+/// What connections cost, in sentences; of times that are of two modes, that alone.
+fn figures_in_words(figures: &MeasureDocument, examined: &Examined<'_>) -> Vec<String> {
+    let mut sentences = whole_request::sentences(figures, examined);
+    sentences.extend(about_two_modes(figures));
+    sentences.extend(bound(figures));
+    sentences.extend(stored_session::sentences(examined));
+    sentences
 }
 
 /// The nodes behind the address, by the mechanism that shows their number best.

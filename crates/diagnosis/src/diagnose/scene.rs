@@ -57,6 +57,7 @@ impl Scene {
             psk_modes: &[],
             cpu_costs: &[],
             judgements: &examination.judgements,
+            trials: &[],
         };
         make(&Examined { case, examination, session: StoredSession::of(&case, None) })
     }
@@ -266,6 +267,15 @@ impl Scene {
         for seen in self.all() {
             seen.observation.http_status = Some(200);
             seen.observation.next_request = twice.then_some(NextRequest { wait: Nanos(1), receive: Nanos(1) });
+        }
+        self
+    }
+
+    /// The first answer and the next took so many milliseconds, in these steps.
+    pub(crate) fn answers_in(mut self, step: Step, [first, next]: [u64; 2]) -> Self {
+        for seen in self.all().filter(|seen| seen.step == step) {
+            seen.observation.phases.wait = Some(Nanos(first * 1_000_000));
+            seen.observation.next_request = Some(NextRequest { wait: Nanos(next * 1_000_000), receive: Nanos(0) });
         }
         self
     }

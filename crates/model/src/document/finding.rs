@@ -1,5 +1,6 @@
 //! What a result means.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_design: bool,
 }
+
+/// From here on, each connection, a cost is felt by who waits.
+const FELT: Nanos = Nanos(20_000_000);
 
 impl Finding {
     /// A finding whose title says it all.
@@ -82,6 +86,19 @@ impl Finding {
     #[must_use]
     pub fn because(self, evidence: impl IntoIterator<Item = String>) -> Self {
         Self { evidence: evidence.into_iter().collect(), ..self }
+    }
+
+    /// What a risk costs each connection, where it is surer than possible and so much that who waits feels it; zero otherwise.
+    pub fn felt_cost(&self) -> Nanos {
+        let is_felt =
+            |cost: &Nanos| *cost >= FELT && self.severity == Severity::Risk && self.confidence != Confidence::Possible;
+        self.cost_ns.filter(is_felt).unwrap_or_default()
+    }
+
+    /// What findings are sorted by, the worst first: how bad it is, then what it costs where that is felt, then how sure it is. A risk
+    /// that is likely and costs each connection some tens of milliseconds stands before one that is certain and costs less.
+    pub fn weight(&self) -> (Severity, Reverse<Nanos>, Confidence) {
+        (self.severity, Reverse(self.felt_cost()), self.confidence)
     }
 
     /// The same with the odds that it was given against all others.

@@ -5,16 +5,17 @@ use std::cmp::Reverse;
 use reprise_connection::Target;
 use reprise_connection::prologue::StartTls;
 use reprise_model::document::{AnswerDifference, Confidence};
-use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Nanos, Observation, Version, answers_that_differ};
+use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Observation, Version, answers_that_differ};
 
 use super::data_channel::try_transfers;
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::history::History;
-use super::probe_record::{retries, series};
+use super::probe_record::{retries, series, timed};
 use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::{Given, Steps};
 use super::variation::Variation;
 use super::{DiagnoseLimits, EarlyEnd, Examination, ExperimentRun, NotMade, ProbeRecord, ServerClock, Why};
+use crate::acknowledgement::{first_answer, may_wait_for_one, next_answer};
 use crate::connector::Connector;
 use crate::failed::FailedConnection;
 use crate::fleet::MECHANISMS;
@@ -23,9 +24,6 @@ use crate::observer::Observer;
 use crate::options::Options;
 use crate::plan::{Plan, VersionPlan};
 use crate::survey;
-
-/// As long as Linux delays an acknowledgement, and a little less; others delay it longer.
-const DELAYED: Nanos = Nanos(35_000_000);
 
 /// So often an experiment is made again if its outcome may have been chance: one node of several does not know a session, or a
 /// server refuses one of ten.
@@ -278,10 +276,8 @@ impl<'a> Examiner<'a> {
                 let allowed = resumptions.iter().filter_map(|seen| seen.max_early_data()).max();
                 accepted > 0 && length.zip(allowed).is_some_and(|(length, allowed)| length <= allowed as usize)
             }
-            Needs::Stall => {
-                let stalls: Vec<u64> = self.plain_stalls(asked.tls);
-                cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
-            }
+            Needs::Request => !self.limited.connector.settings.application.is_silent(),
+            Needs::Stall => self.may_wait_for_acknowledgements(asked.tls),
             Needs::OtherAnswers => {
                 let answered = self.found.answered();
                 let is_certain = |it: &AnswerDifference| it.confidence == Confidence::Certain;
@@ -322,10 +318,17 @@ impl<'a> Examiner<'a> {
         runs.flat_map(|run| &run.seen).any(|seen| seen.observation.is_failed_offer())
     }
 
-    fn plain_stalls(&self, version: Version) -> Vec<u64> {
-        let full = self.found.runs.iter().filter(|run| run.asked.tls == version).flat_map(|run| &run.seen);
-        let plain = full.filter(|seen| seen.step == Step::Prime(Variation::Plain));
-        plain.filter_map(|seen| seen.stall).map(|stall| stall.0).collect()
+    /// Whether full handshakes, or the answers on their connections, take as long as an acknowledgement is delayed.
+    fn may_wait_for_acknowledgements(&self, version: Version) -> bool {
+        let of_step = |step| {
+            let seen = self.found.runs.iter().filter(|run| run.asked.tls == version).flat_map(|run| &run.seen);
+            seen.filter(move |seen| seen.step == step)
+        };
+        let [plain, again] = [Variation::Plain, Variation::AsksAgain].map(Step::Prime);
+        let stalls = of_step(plain).filter_map(|seen| seen.stall).map(|stall| stall.0);
+        may_wait_for_one(stalls)
+            || may_wait_for_one(of_step(again).filter_map(|seen| first_answer(&seen.observation)))
+            || may_wait_for_one(of_step(again).filter_map(|seen| next_answer(&seen.observation)))
     }
 
     fn finish(self, ended: Option<EarlyEnd>) -> Examination {
@@ -340,6 +343,7 @@ impl<'a> Examiner<'a> {
         }
         found.series = series(&found.runs);
         found.retries = retries(&found.runs);
+        found.timed = timed(&found.runs);
         found.software = software;
         found.address = connector.target_address();
         found.other_addresses = connector.other_addresses();

@@ -66,7 +66,10 @@ pub enum Needs {
     NoResumption,
     /// They are accepted, and tickets allow early data.
     EarlyData,
-    /// Full handshakes stand still in the middle of the server's flight, for as long as an acknowledgement may be delayed.
+    /// Something is asked once TLS is there.
+    Request,
+    /// Full handshakes stand still in the middle of the server's flight, or answers come as late, for as long as an acknowledgement may
+    /// be delayed.
     Stall,
     /// Handshakes of TLS 1.3 start again, since the server asks for a key share of another group.
     Retry,
@@ -105,7 +108,8 @@ const EARLY: Step = Early(Plain);
 const OPEN: Step = Prime(Variation::StaysOpen);
 const CONTROL_PLAIN: Step = Control(Plain);
 const CONTROL_LARGE: Step = Control(Variation::AsLargeAsAnOffer);
-/// To be beside one that does not acknowledge at once.
+/// A second request on the same connection, and the same on one beside it that acknowledges at once.
+const AGAIN: Step = Prime(Variation::AsksAgain);
 const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
 /// To be beside ones that are retried.
 const SHARE: Step = Prime(Variation::SharesWantedGroup);
@@ -158,9 +162,9 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .steps(&[OPEN, RESUME, OPEN, RESUME, OPEN, RESUME]),
     Experiment::new("keep-alive", "a second request on the same connection")
         .under(TICKETS)
-        .needs(Needs::NoResumption)
+        .needs(Needs::Request)
         .gravity(Gravity::Nothing)
-        .steps(&[Prime(Variation::AsksAgain)]),
+        .steps(&[AGAIN; 8]),
     Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
         .steps(&[Prime(Variation::EndsWithFin), RESUME]),
     // It asks again too, which costs no connection more.
@@ -238,7 +242,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         .under(TICKETS)
         .needs(Needs::Stall)
         .gravity(Gravity::Nothing)
-        .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
+        .steps(&[AGAIN, QUICK, AGAIN, QUICK, AGAIN, QUICK, AGAIN, QUICK, AGAIN, QUICK, AGAIN, QUICK]),
     Experiment::new("burst", "many connections at once").under(&[TLS13_TICKET, TLS12_ID]).steps(&[PRIME, Burst]),
     Experiment::new(FIRST_SHARE, "the first key share is of the group that the server asks for, on every other connection")
         .under(TLS13)

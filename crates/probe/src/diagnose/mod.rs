@@ -51,7 +51,7 @@ pub struct DiagnoseLimits {
 
 impl Default for DiagnoseLimits {
     fn default() -> Self {
-        Self { connections: 160, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
+        Self { connections: 200, rate: 50, time: Duration::from_secs(60), fill: 0, burst: 8, patience: None }
     }
 }
 
@@ -78,6 +78,8 @@ pub struct Examination {
     pub series: Vec<Series>,
     /// Connections of TLS 1.3 that are retried, beside the same without a retry; `None` where none were.
     pub retries: Option<RetryComparison>,
+    /// Those, and all others whose times are any client's, for whatever experiment they were made.
+    pub timed: Vec<Series>,
     /// The versions that the target refused.
     pub refused: Vec<(Version, FailedConnection)>,
     /// What ended it before its time.

@@ -33,15 +33,30 @@ impl ProbeRecord {
 
 /// The connections in which nothing was varied, as a measurement has them.
 pub(super) fn series(runs: &[ExperimentRun]) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
     let plain = [Step::Prime(Variation::Plain), Step::Resume(Variation::Plain)];
-    let mut seen: Vec<&ProbeRecord> =
-        runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen).collect();
-    seen.retain(|seen| plain.contains(&seen.step));
+    let seen = runs.iter().filter(|run| run.experiment.is_plain()).flat_map(|run| &run.seen);
+    let seen = seen.filter(|seen| plain.contains(&seen.step));
     // Early data has no experiment in which nothing is varied: its own says what becomes of it.
-    let early = runs.iter().flat_map(|run| &run.seen).filter(|seen| seen.step == Step::Early(Variation::Plain));
-    seen.extend(early);
+    let early = runs.iter().flat_map(|run| &run.seen).filter(|seen| seen.step == EARLY);
+    by_asked(seen.chain(early))
+}
+
+/// The connections whose times are any client's: full handshakes of every experiment, and sessions that were offered as they were given.
+pub(super) fn timed(runs: &[ExperimentRun]) -> Vec<Series> {
+    let is_timed = |run: &ExperimentRun, step| match step {
+        Step::Prime(Variation::Plain) | Step::Chosen | EARLY => true,
+        Step::Resume(Variation::Plain) => run.experiment.is_plain(),
+        _ => false,
+    };
+    by_asked(runs.iter().flat_map(|run| run.seen.iter().filter(move |seen| is_timed(run, seen.step))))
+}
+
+const EARLY: Step = Step::Early(Variation::Plain);
+
+fn by_asked<'r>(seen: impl Iterator<Item = &'r ProbeRecord>) -> Vec<Series> {
+    let mut seen: Vec<&ProbeRecord> = seen.collect();
     seen.sort_by_key(|seen| (seen.observation.asked, seen.observation.index));
+    let mut all: Vec<Series> = Vec::new();
     for seen in seen {
         let asked = seen.observation.asked;
         match all.last_mut().filter(|series| series.asked == asked) {

@@ -45,7 +45,7 @@ pub enum Variation {
     WithoutKeyShare,
     /// The first key share is of the group that the server asks for otherwise.
     SharesWantedGroup,
-    /// What the server sends is acknowledged at once.
+    /// What the server sends is acknowledged at once, and the same request follows once more, where the server lets it.
     AcknowledgesAtOnce,
     /// The same request once more, where the server lets it.
     AsksAgain,
@@ -140,7 +140,9 @@ impl Variation {
             Self::StaysOpen => CloseBehavior { close: CloseMethod::StaysOpen, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
             Self::AsksAgain => CloseBehavior { asks_again: true, ..CloseBehavior::default() },
-            Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
+            Self::AcknowledgesAtOnce => {
+                CloseBehavior { acknowledges_at_once: true, asks_again: true, ..CloseBehavior::default() }
+            }
             _ => CloseBehavior::default(),
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn items<'a>(
     shown: Shown,
 ) -> Vec<Block> {
     let mut findings: Vec<&Finding> = findings.into_iter().filter(|finding| shown.shows(finding)).collect();
-    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
+    findings.sort_by_key(|finding| finding.weight());
     let mut previous = Vec::new();
     let items = findings.iter().map(|finding| {
         let mut item = Item::from(*finding);

@@ -224,6 +224,14 @@ fn table(document: &MeasureDocument) -> Table {
 /// A p95 is shown of no fewer samples.
 const FEWEST_FOR_P95: u64 = 20;
 
+/// A tail so many times as long as the median, and longer by so many nanoseconds, is far from it: some connections waited for something.
+const FAR: (u64, u64) = (3, 25_000_000);
+
+fn is_far(median_ns: u64, tail_ns: Option<u64>) -> bool {
+    let (times, by) = FAR;
+    tail_ns.is_some_and(|tail| tail >= median_ns.saturating_mul(times) && tail >= median_ns.saturating_add(by))
+}
+
 /// A line of the table.
 struct Line {
     version: Version,
@@ -258,7 +266,7 @@ impl Layout {
     /// A run's own line, and below it what it saves, what came out otherwise, what failed, and the next request.
     fn lines(&self, document: &MeasureDocument, run: &Run) -> Vec<Line> {
         let mut lines = vec![self.own(run)];
-        lines.extend(self.p95(run));
+        lines.extend(self.tail(run));
         if run.n > 0 && run.n < run.observed.kinds.total() {
             lines.push(Line { note: Some(otherwise(run)), tone: Tone::Warning, ..Line::of(run, "  others") });
         }
@@ -290,14 +298,25 @@ impl Layout {
         }
     }
 
-    /// What ninety-five in a hundred are below; of fewer than a score of samples that is the largest, or nearly.
-    fn p95(&self, run: &Run) -> Option<Line> {
+    /// What ninety-five in a hundred are below, or where that is near the median and the largest is not, the largest. Far from the median
+    /// it stands in the first table; otherwise it can wait, and of fewer than a score of samples it is left out.
+    fn tail(&self, run: &Run) -> Option<Line> {
+        let p95: fn(&Statistics) -> Option<u64> = |it| it.p95_ns;
+        let largest: fn(&Statistics) -> Option<u64> = |it| Some(it.max_ns);
+        let is_far = |of: fn(&Statistics) -> Option<u64>| run.phases.values().any(|it| is_far(it.median_ns, of(it)));
+        let has_p95 = run.n >= FEWEST_FOR_P95;
+        let (name, of, is_secondary) = match (has_p95, is_far(p95), is_far(largest)) {
+            (true, true, _) => ("  p95", p95, false),
+            (_, _, true) => ("  max", largest, false),
+            (true, ..) => ("  p95", p95, true),
+            (false, ..) => return None,
+        };
         let time = |phase: Phase, scale: Scale| {
-            let time = run.phases.get(&phase)?.p95_ns?;
+            let time = of(run.phases.get(&phase)?)?;
             Some(scale.difference(i64::try_from(time).ok()?))
         };
-        let line = Line { times: self.times(time), tone: Tone::Quiet, is_secondary: true, ..Line::of(run, "  p95") };
-        (run.n >= FEWEST_FOR_P95 && !line.times.is_empty()).then_some(line)
+        let line = Line { times: self.times(time), tone: Tone::Quiet, is_secondary, ..Line::of(run, name) };
+        (!line.times.is_empty()).then_some(line)
     }
 
     fn savings(&self, document: &MeasureDocument, run: &Run) -> Option<[Line; 2]> {

@@ -62,7 +62,7 @@ pub(crate) struct DiagnoseArgs {
     /// Wait this long before a session is offered again, to test its lifetime; some seconds in all by default, none with 0
     #[arg(long, value_name = "DURATION", value_parser = parse_wait, help_heading = "What to try")]
     patience: Option<Duration>,
-    /// Maximum connections per target; by default 160, plus what --fill and --burst need beyond their defaults
+    /// Maximum connections per target; by default 200, plus what --fill and --burst need beyond their defaults
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to try")]
     connections: Option<u32>,
     /// Maximum connections started per second

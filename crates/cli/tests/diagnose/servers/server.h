@@ -38,6 +38,7 @@ static int serve_each(const char *port, void *(*serve)(void *)) {
         int fd = accept(listener, NULL, NULL);
         struct timeval patience = {20, 0};
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         pthread_t thread;
         if (fd >= 0 && pthread_create(&thread, NULL, serve, (void *)(long)fd) == 0) pthread_detach(thread);
     }

@@ -29,6 +29,7 @@ def serve(plain):
 
 
 listener = socket.create_server(("127.0.0.1", int(port)), backlog=128)
+# A test's own listener.
 print("listening", flush=True)
 while True:
     threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()

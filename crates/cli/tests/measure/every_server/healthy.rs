@@ -95,5 +95,5 @@ fn assert_healthy(name: &str, call: Reprise) {
     let wrong = diagnosis.findings.iter().filter(|finding| finding.severity != Severity::Note);
     assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&_>::new(), "{name}: {:#?}", diagnosis.experiments);
     assert!(diagnosis.reached && diagnosis.verdict.starts_with("It resumes"), "{name}: {diagnosis:?}");
-    assert!((70..=160).contains(connections) && warnings.is_empty(), "{name}: {connections} {warnings:?}");
+    assert!((70..=200).contains(connections) && warnings.is_empty(), "{name}: {connections} {warnings:?}");
 }

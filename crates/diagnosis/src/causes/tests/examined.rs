@@ -242,6 +242,24 @@ fn a_flight_that_waits_for_an_acknowledgement_is_nagle() {
 }
 
 #[test]
+fn an_answer_that_waits_for_an_acknowledgement_is_nagle() {
+    let [again, quick] = [Variation::AsksAgain, Variation::AcknowledgesAtOnce].map(Step::Prime);
+    let answered = |before: &[Kind], plain, at_once| {
+        let scene = run("keep-alive", TLS13, before).run("quick-acknowledgement", TLS13, &[FULL; 12]);
+        scene.answers_in(again, plain).answers_in(quick, at_once)
+    };
+    let fast_before = || run("keep-alive", TLS13, &[FULL; 8]).answers_in(again, [1, 1]);
+    let slow_later = fast_before().run("quick-acknowledgement", TLS13, &[FULL; 12]).answers_in(quick, [1, 1]);
+    check(vec![
+        (&nagle::CAUSE, answered(&[FULL; 8], [42, 0], [1, 0]), &["Risk, Likely, cost 41000000 ns", "the tickets before it"]),
+        (&nagle::CAUSE, answered(&[FULL; 8], [42, 43], [1, 1]), &["Each response waits 41.00 ms"]),
+        (&nagle::CAUSE, answered(&[FULL; 8], [42, 43], [42, 43]), &[]),
+        // Nothing is known of what came later.
+        (&nagle::CAUSE, slow_later, &[]),
+    ]);
+}
+
+#[test]
 fn what_changes_while_it_is_examined_tells_the_cause() {
     let certificates = |keys: [u8; 8], leaf: fn(u32) -> [u8; 32]| Scene::refusing(TLS13).key_names(&keys).leaves(leaf);
     let own = |index: u32| [u8::try_from(index).unwrap(); 32];

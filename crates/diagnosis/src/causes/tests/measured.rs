@@ -634,3 +634,76 @@ fn a_version_that_is_chosen_and_fails_is_told() {
         (&version_fails::CAUSE, fails(6).all(|it| it.outcome = Err(FaultName::PortsExhausted)), &[]),
     ]);
 }
+
+#[test]
+fn an_answer_that_waits_for_an_acknowledgement_is_nagle() {
+    let tried = |tls, plain, at_once| full(tls).trials(tls, plain, at_once);
+    check(&[
+        (
+            &nagle::CAUSE,
+            tried("1.3", [42, 0], [1, 0]),
+            &[
+                "Risk, Likely, cost 41000000 ns",
+                "The first response waits 41.00 ms",
+                "of the tickets before it",
+                "setsockopt",
+            ],
+        ),
+        (&nagle::CAUSE, tried("1.3", [43, 44], [1, 1]), &["Each response waits 42.00 ms", "leaves in two writes"]),
+        (&nagle::CAUSE, tried("1.2", [1, 44], [1, 1]), &["cost 43000000 ns", "Each response"]),
+        // An application that is slow is as slow where each segment is acknowledged at once.
+        (&nagle::CAUSE, tried("1.3", [42, 41], [41, 42]), &[]),
+        // No acknowledgement is delayed so long.
+        (&nagle::CAUSE, tried("1.3", [900, 900], [1, 1]), &[]),
+        (&nagle::CAUSE, tried("1.3", [12, 12], [1, 1]), &[]),
+    ]);
+    let both = tried("1.3", [43, 44], [1, 1]).trials("1.2", [1, 44], [1, 1]);
+    check(&[(&nagle::CAUSE, both, &["3 lines of evidence", "TLS 1.3: a first response takes", "TLS 1.2: a second one"])]);
+    // One of three is slow, whatever is acknowledged.
+    let at_times = tried("1.3", [42, 42], [1, 1]);
+    let case = at_times.case();
+    let mut trials = case.trials.to_vec();
+    for trial in trials.iter_mut().skip(4) {
+        trial.observation.phases.wait = Some(Nanos(1_000_000));
+        trial.observation.next_request = None;
+    }
+    let Some(Rule { find, .. }) = nagle::CAUSE.measured else { panic!() };
+    assert_eq!(find.findings(&MeasuredCase { trials: &trials, ..case }), []);
+}
+
+#[test]
+fn connections_that_take_a_step_longer_are_told() {
+    let slow = |one_in, phase, ms: u64| full("1.3").slow(one_in, phase, ms * 1_000);
+    let slow_by_chance = slow(3, Phase::Tls, 2_000).samples(|it| it.index = it.index.map(|index| index * 37 % 101));
+    let elsewhere = slow(2, Phase::Wait, 60).samples(|it| {
+        if it.index.unwrap() % 2 == 0 {
+            it.address = Some("192.0.2.7".to_owned());
+        }
+    });
+    check(&[
+        (
+            &some_connections_slow::CAUSE,
+            slow(3, Phase::Wait, 1_000),
+            &[
+                "Risk, Likely, cost 340",
+                "34 of 100 connections take 1.00 s longer until the response begins",
+                "One of each 3 in turn",
+                "wait: ",
+                "on 66 connections, 1.00 s on 34 (medians)",
+                "default-server check",
+            ],
+        ),
+        (&some_connections_slow::CAUSE, slow(10, Phase::Connect, 1_000), &["a SYN that is not answered and sent again"]),
+        (&some_connections_slow::CAUSE, slow_by_chance, &["Likely", "no address and no turn", "waits in vain for a node"]),
+        (&some_connections_slow::CAUSE, elsewhere, &["Likely", "All 50 went to 192.0.2.7", "none of the other 50"]),
+        (&some_connections_slow::CAUSE, slow(4, Phase::Wait, 41), &["an acknowledgement that is delayed"]),
+        (&some_connections_slow::CAUSE, slow(3, Phase::Wait, 15), &[]),
+        (&some_connections_slow::CAUSE, slow(1, Phase::Wait, 1_000), &[]),
+        // A kind that takes longer each time is no mode of another.
+        (
+            &some_connections_slow::CAUSE,
+            slow(200, Phase::Wait, 0).timed_run("1.3", Kind::Ticket, [50, 90_000, 100]).slow(200, Phase::Wait, 0),
+            &[],
+        ),
+    ]);
+}
