@@ -89,15 +89,17 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
     }
     let full = document.run(version, Kind::Full)?;
     let resumed: u64 = resumptions(document, version).map(|run| run.n).fold(0, u64::saturating_add);
-    if resumed > 0 && resumed.min(full.n) < FEWEST {
+    let are_apart = not_compared(document, version).is_some();
+    if !are_apart && resumed > 0 && resumed.min(full.n) < FEWEST {
         let few = connections(resumed.min(full.n));
         return Some(format!(
             "{version} sessions are resumed; {few} are too few to say what that saves: use --count {FEWEST}."
         ));
     }
-    let full_ns = median_ns(full, Phase::Tls).filter(|_| resumed == 0 && bears_a_sentence(document, full, Phase::Tls))?;
+    let is_all = resumed == 0 || are_apart;
+    let full_ns = median_ns(full, Phase::Tls).filter(|_| is_all && bears_a_sentence(document, full, Phase::Tls))?;
     let was_tried = resumptions(document, version).next().is_some();
-    if not_compared(document, version).is_some() {
+    if are_apart {
         return Some(format!("A full {version} handshake takes {}.", span(full_ns)));
     }
     let remark = if was_tried { "no session was resumed" } else { "no resumption was measured" };
