@@ -81,6 +81,7 @@ impl Example {
                 address: Some("127.0.0.1".to_owned()),
                 offered: None,
                 http_status: Some(200),
+                hello_retry: None,
             });
         }
         self
