@@ -143,12 +143,13 @@ fn a_corrupt_record_is_answered_with_an_alert() {
 fn types_after_a_corrupt_record(address: &str) -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let relay = listener.local_addr().unwrap().to_string();
+    let is_corrupt = AtomicBool::new(false);
+    let is_corrupt = &is_corrupt;
     std::thread::scope(|scope| {
         scope.spawn(|| client(&relay, &["-ign_eof"], b"GET / HTTP/1.0\r\n\r\n"));
         let (mut asking, _) = listener.accept().unwrap();
         let mut answering = TcpStream::connect(address).unwrap();
         let (mut answers, mut back) = (answering.try_clone().unwrap(), asking.try_clone().unwrap());
-        let is_corrupt = &AtomicBool::new(false);
         let heard = scope.spawn(move || {
             let mut types = Vec::new();
             while let Some(record) = read_record(&mut answers) {

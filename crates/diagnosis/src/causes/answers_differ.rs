@@ -30,7 +30,7 @@ R='GET / HTTP/1.1\\r\\nHost: HOST\\r\\nConnection: close\\r\\n\\r\\n'
 (printf \"$R\"; sleep 3) | openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
 (printf \"$R\"; sleep 3) | openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem -cert client.pem -key client.key 2>&1 | grep HTTP/
 ```",
-    costs: "Clients that come back get another answer than on their first visit, now and then, and nobody can reproduce it.",
+    costs: "Clients that come back get another answer than on their first visit, sometimes, and nobody can reproduce it.",
     advice: "\
 Decide by what the session keeps, not by what this handshake has shown: HAProxy ssl_c_used instead of ssl_fc_has_crt, nginx \
 $ssl_client_verify, OpenSSL SSL_get0_peer_certificate and SSL_get_verify_result hold on a resumed connection too, where no certificate is \

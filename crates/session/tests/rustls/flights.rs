@@ -3,7 +3,7 @@
 use std::io;
 
 use reprise_session::metrics::{HandshakeFailure, HandshakeKind, Issued};
-use reprise_session::rustls::{ClientAuth, ResumingServer, TlsStream};
+use reprise_session::rustls::{ClientAuth, ResumingServer};
 use rustls::Error::AlertReceived;
 use rustls::version::TLS13;
 use rustls::{ServerConfig, SupportedProtocolVersion};
