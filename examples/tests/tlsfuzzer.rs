@@ -2,7 +2,12 @@
 //! registry: `REPRISE_TLSFUZZER` names a checkout of github.com/tlsfuzzer/tlsfuzzer, and pip has what it needs (`tlslite-ng`).
 
 #![cfg(all(unix, feature = "tokio"))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and this one shows what it compared"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};

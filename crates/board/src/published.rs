@@ -26,9 +26,12 @@ const LINK_MS: f64 = 6.0;
 /// The milliseconds of a request of the ESP8266 report's first row, new and reused: 100 took 184.680 s and 6.986 s.
 const FITTED_MS: [f64; 2] = [1846.80, 69.86];
 
+/// A phase, and its milliseconds before and after.
+type BrowserRow = (&'static str, [f64; 2]);
+
 /// What a browser's panel showed of one request to the raw server, in milliseconds: before the change, and in a cached session. The report
 /// has a table for each key, of set-up, waiting and their total, with the ratios 44.359, 6.4 and 33.815, and 3.679, 2.923 and 3.577.
-const BROWSER_MS: [(BoardKey, [(&str, [f64; 2]); 3]); 2] = [
+const BROWSER_MS: [(BoardKey, [BrowserRow; 3]); 2] = [
     (BoardKey::Rsa2048, [("setup", [1730.0, 39.0]), ("wait", [96.0, 15.0]), ("total", [1826.0, 54.0])]),
     (BoardKey::P256, [("setup", [309.0, 84.0]), ("wait", [38.0, 13.0]), ("total", [347.0, 97.0])]),
 ];

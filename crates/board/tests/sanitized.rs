@@ -90,7 +90,7 @@ fn kind(address: &str, options: &[&str]) -> String {
     client.stdin.take().unwrap().write_all(b"Q\n").unwrap();
     let output = client.wait_with_output().unwrap();
     let [said, refused] = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
-    let refused = refused.lines().find(|line| line.contains("error:")).map(str::to_owned);
+    let refused = refused.lines().find(|line| line.contains(":error:")).map(str::to_owned);
     let kind = || said.lines().find_map(|line| line.split_once(", TLSv1.2")).map_or("nothing", |(kind, _)| kind).to_owned();
     refused.unwrap_or_else(kind)
 }

@@ -109,11 +109,12 @@ fn exit_codes(page: &str) -> Vec<Vec<u8>> {
 }
 
 /// Flags of other programs that pages name by themselves.
-const OF_OTHERS: [&str; 11] = [
+const OF_OTHERS: [&str; 12] = [
     "--earlydata",
     "--enable-intelasm",
     "--enable-sp",
     "--enable-sp-asm",
+    "--extended",
     "--no-sessionid",
     "--nodb",
     "--noticket",

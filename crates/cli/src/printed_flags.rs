@@ -52,6 +52,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("diagnosis/src/findings", &["measure", "diagnose"]),
     ("results/src/load_", &["load"]),
     ("results/src/response_words.rs", CONNECTING),
+    ("results/src/sentences.rs", &["measure"]),
     ("results/src/side_by_side.rs", &["load"]),
     ("probe/src/credentials.rs", CONNECTING),
     ("probe/src/saved/", SESSIONS),
@@ -267,7 +268,7 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for path in entries {
         if path.is_dir() {
-            files.extend(sources(&path));
+            files.extend(if path.ends_with("tests") { Vec::new() } else { sources(&path) });
         } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("tests.rs") {
             let text = fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

@@ -26,7 +26,8 @@ pub(crate) fn settled(mut findings: Vec<Finding>, examined: &[String]) -> Vec<Fi
 /// Whether this is why: a cause that the other one names, of a mechanism of the other one.
 fn explains(why: &Finding, finding: &Finding) -> bool {
     let explained_by = cause(&finding.id).map(|cause| cause.explained_by).unwrap_or_default();
-    let is_of_all = why.mechanisms.is_empty() || finding.mechanisms.is_empty();
+    let is_of_server = cause(&why.id).is_some_and(|cause| cause.is_of_server);
+    let is_of_all = is_of_server || why.mechanisms.is_empty() || finding.mechanisms.is_empty();
     let is_of_one = || why.mechanisms.iter().any(|asked| finding.mechanisms.contains(asked));
     explained_by.iter().any(|cause| cause.slug == why.id) && (is_of_all || is_of_one())
 }

@@ -42,10 +42,11 @@ pub(crate) fn next_answer(seen: &Observation) -> Option<u64> {
     seen.next_request.map(|next| next.wait.0.saturating_add(next.receive.0))
 }
 
-/// Whether the answers of these connections are a reason to make the others.
+/// Whether the answers of these connections are a reason to make the others. Who asks for a few connections does not want twelve more.
 pub(crate) fn calls_for_trials(series: &Series) -> bool {
     let seen = || series.observations.iter().filter(|it| it.is_as_asked());
-    may_wait_for_one(seen().filter_map(first_answer)) || may_wait_for_one(seen().filter_map(next_answer))
+    seen().count() >= EACH
+        && (may_wait_for_one(seen().filter_map(first_answer)) || may_wait_for_one(seen().filter_map(next_answer)))
 }
 
 /// Makes them under one version; one that fails ends it.

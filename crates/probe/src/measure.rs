@@ -369,6 +369,8 @@ impl Schedule {
     }
 }
 
+type PlannedSeries = (Vec<SeriesRun>, Vec<Session>, Vec<VersionPlan>);
+
 /// Discovery, and the series that follow from it; beside them, the loaded sessions that none of them can offer, and the
 /// versions that fail.
 fn plan_series(
@@ -376,7 +378,7 @@ fn plan_series(
     connector: &mut Connector,
     mut plan: Plan,
     options: &Options,
-) -> Result<(Vec<SeriesRun>, Vec<Session>, Vec<VersionPlan>), FailedConnection> {
+) -> Result<PlannedSeries, FailedConnection> {
     let mut failing = Vec::new();
     let mut kinds = options.kinds.as_slice();
     if !options.measures_psk_alone() {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn is_one_in(random: Random<'_>, count: u64) -> bool {
-        random.next_u64() % count == 0
+        random.next_u64().is_multiple_of(count)
     }
 
     /// Every third value, or another share, takes a step more.

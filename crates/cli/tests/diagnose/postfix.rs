@@ -82,10 +82,11 @@ const fn postfix(cause: &'static str, told: &'static [&'static str], flags: &'st
 examined! {
     one_curve_makes_handshakes_start_again:
         postfix("hello-retry-request", &["tls_eecdh_auto_curves = secp384r1"], &[])
-            .measured(&["--starttls", "smtp", "--tls", "1.3", "--kinds", "full"]);
+            .measured(&["--starttls", "smtp", "--tls", "1.3", "--kinds", "full"])
+            .and(&["nagle"]);
     a_session_timeout_of_zero_is_not_offered:
         postfix("not-offered", &["smtpd_tls_session_cache_timeout = 0"], &["--starttls", "smtp"])
-            .and(&["id-never-accepted"]);
+            .and(&["id-never-accepted", "nagle"]);
     session_ids_without_a_database_are_never_accepted:
         postfix("id-never-accepted", &["# its defaults"], &["--starttls", "smtp", "--tls", "1.2"]);
     a_session_timeout_of_a_minute_is_short:

@@ -61,7 +61,9 @@ impl SilentPort {
 }
 
 const fn slow(told: &'static [&'static str]) -> Broken {
-    broken("some-connections-slow", &HAPROXY, told, one_of_three_is_silent).measured(&["--tls", "1.3", "--kinds", "full"])
+    broken("some-connections-slow", &HAPROXY, told, one_of_three_is_silent)
+        .measured(&["--tls", "1.3", "--kinds", "full"])
+        .and(&["node-certificate-differs"])
 }
 
 examined! {

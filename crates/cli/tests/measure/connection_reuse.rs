@@ -11,7 +11,8 @@ use reprise_servers::{Nginx, NginxConfig, RealServer};
 
 use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
 
-const COUNT: u32 = 5;
+/// What a saving is told of.
+const COUNT: u32 = 8;
 
 #[test]
 fn a_kept_connection_carries_two_requests() {

@@ -130,7 +130,7 @@ fn a_fault_and_a_condition_that_is_met_are_bad_answers() {
         (&[&resumes], "kinds.ticket < 100%", 0, "", [0, 0]),
         (&[&resumes], "1.3.kinds.ticket == 100%", 1, "1.3 ticket kinds is 100", [1, 0]),
         (&[&resumes, &down], "findings.fault", 1, "cannot be evaluated", [0, 2]),
-        (&[&refuses], "kinds.ticket < 100%", 1, "cannot be evaluated", [1, 1]),
+        (&[&refuses], "kinds.ticket < 100%", 1, "1.3 ticket kinds is 0.0 %, nothing was given to offer", [2, 0]),
     ];
     for (targets, condition, code, why, [failures, errors]) in cases {
         let junit = lab.file("junit.xml", "");

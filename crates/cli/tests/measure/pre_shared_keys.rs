@@ -8,7 +8,8 @@ use reprise_harness::{Lab, Reprise, assert_account_for};
 
 const IDENTITY: &str = "device 7";
 const KEY: &str = "8d969eef6ecad3c29a3a629280e686cf";
-const COUNT: u32 = 4;
+/// What a saving is told of.
+const COUNT: u32 = 8;
 const ALL: u64 = COUNT as u64;
 
 fn server(identities: Vec<Identity>, extra: &[&str]) -> SServer {

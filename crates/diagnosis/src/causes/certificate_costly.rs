@@ -31,8 +31,8 @@ openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | grep 'Server publi
 ```",
     costs: "Time of either side in each full handshake, the server's above all, and bytes; the finding gives both.",
     advice: "\
-Give the server a P-256 key (certbot: --key-type ecdsa, its default from 2.0); send its certificate and the intermediates that lead to a \
-root, and not the root. A resumed connection needs neither key nor chain:",
+Give the server a P-256 key (certbot: key-type = ecdsa in its cli.ini, the default from 2.0); send its certificate and the \
+intermediates that lead to a root, and not the root. A resumed connection needs neither key nor chain:",
     fixes: &[
         fix(
             "nginx",

@@ -37,6 +37,7 @@ done
         "in the http block, and no off in the server block that is the default of the listener (default_server, or the first)",
     )],
     separated_by: &["no-sni-at-all"],
+    is_of_server: true,
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],
     examined: Some(Rule { rank: 24, find: ExaminedRule::EachRun("no-sni-at-all", of_experiments) }),

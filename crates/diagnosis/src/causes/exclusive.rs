@@ -22,8 +22,8 @@ pub(super) static EXCLUSIVE: &[(&Cause, &[&Cause])] = &[
             &early_data_unanswered::CAUSE,
         ],
     ),
-    // Early data that is not taken makes nothing stateful, and a ticket that serves once is not taken twice.
-    (&early_data_stateful::CAUSE, &[&early_data_rejected::CAUSE, &early_data_replayable::CAUSE]),
+    // Early data that is not taken makes nothing stateful.
+    (&early_data_stateful::CAUSE, &[&early_data_rejected::CAUSE]),
     // Why connections fail: since of several nodes one does, since a session is offered, or since there are too many.
     (&node_down::CAUSE, &[&offer_breaks_connection::CAUSE, &rate_limited::CAUSE]),
     (&offer_breaks_connection::CAUSE, &[&rate_limited::CAUSE]),

@@ -145,6 +145,8 @@ pub struct Cause {
     pub(crate) separated_by: &'static [&'static str],
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
     pub(crate) explained_by: &'static [&'static Cause],
+    /// Whether it is of the whole server: found under one mechanism, it explains what is found under another too.
+    pub(crate) is_of_server: bool,
     /// Finds it in what the judge concludes, whoever makes the connections.
     pub(crate) judged: Option<JudgedRule>,
     /// Finds it in the connections of a measurement, whether `measure` or `diagnose` makes them.
@@ -234,6 +236,7 @@ impl Cause {
         security_severity: None,
         separated_by: &[],
         explained_by: &[],
+        is_of_server: false,
         judged: None,
         measured: None,
         examined: None,

@@ -7,7 +7,7 @@ use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
 use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
-use crate::figures::{connections, from_to, span};
+use crate::figures::{connections, span};
 use crate::series::{MeasuredCase, of_each_version};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -20,7 +20,7 @@ RFC 896), and the client delays that acknowledgement (RFC 1122 §4.2.3.2), for 4
 - the handshake's flight in two writes, as of a Java server under TLS 1.2;
 - the first response of a connection behind the tickets of TLS 1.3, which the server sends once the handshake is done: Python's ssl,
   Postfix, Erlang, unbound's DNS over TLS;
-- each response in two writes, its head and its body: uvicorn with `--workers`, on kept-alive connections and under TLS 1.2 too.",
+- each response in two writes, its head and its body: `uvicorn --workers`, on kept-alive connections and under TLS 1.2 too.",
     seen: "\
 Two messages of the server's one flight, or a request and the end of its response, lie 35 to 250 ms apart, much longer than a round
 trip, on connections on which the client's system delays its acknowledgements; on those in between, where Reprise acknowledges each
@@ -143,7 +143,7 @@ impl Answers {
 
     fn in_words(&self) -> Vec<String> {
         let tell = |what: &str, delay: Delay| {
-            let (plain, at_once) = from_to(delay.plain_ns, delay.at_once_ns);
+            let (plain, at_once) = (span(delay.plain_ns), span(delay.at_once_ns));
             format!(
                 "{}: {what} takes {plain} on {} (median), {at_once} on those in between, of which each segment was acknowledged at once",
                 self.version,

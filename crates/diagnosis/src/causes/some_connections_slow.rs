@@ -44,7 +44,7 @@ done | sort -k4n
     ],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
-    measured: Some(Rule { rank: 42, find: MeasuredRule::Once(of_measurement) }),
+    measured: Some(Rule { rank: 47, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 

@@ -118,12 +118,13 @@ fn of_client(examined: &Examined<'_>) -> Vec<Finding> {
 /// Hardly any session is accepted but those of connections that are still open, and the server never says that it ends one.
 fn of_server(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let (ended, open) = (examined.examination.offers_after_ends(run.asked), Counts::of(run.all()));
-    if !ended.are_evicted() || open.refused > 0 || open.offered() == 0 {
+    // One of three may have ended before its session was offered.
+    if !ended.are_evicted() || open.refused >= open.resumed.max(1) || open.offered() == 0 {
         return None;
     }
     let by = mechanism(run.asked);
     let (confidence, title, evidence) = match open.failed {
-        0 if open.resumed >= ENOUGH => (Confidence::Likely, dying(&by), of_open(run)),
+        0 if open.offered() >= ENOUGH => (Confidence::Likely, dying(&by), of_open(run)),
         0 => (Confidence::Possible, dying(&by), of_open(run)),
         // It serves one connection at a time.
         _ => (Confidence::Possible, unclean(&by), vec![OTHERWISE.to_owned()]),
@@ -144,7 +145,7 @@ fn of_server(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     Some(examined.priced(finding, run.asked.tls))
 }
 
-/// So many that resume while their connection is open are no chance, where hardly any does afterwards.
+/// So many offers, most of which resume while their connection is open, are no chance, where hardly any does afterwards.
 const ENOUGH: usize = 3;
 
 fn dying(by: &str) -> String {

@@ -45,6 +45,7 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 
     ],
     separated_by: &["no-sni-at-all", "without-sni", "without-alpn"],
     explained_by: &[&default_host_tickets_off::CAUSE],
+    is_of_server: true,
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     examined: Some(Rule { rank: 23, find: ExaminedRule::EachRun("no-sni-at-all", of_experiments) }),

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_was_not_tried_is_said() {
-        let of = |scene: Scene| scene.with_examined(|examined| sentences(examined));
+        let of = |scene: Scene| scene.with_examined(sentences);
         let judged = || Scene::resuming(TLS12_ID).judged_steady(TLS12_ID);
         let said = of(judged());
         assert!(

@@ -22,13 +22,15 @@ pub struct ProsodyConfig {
     pub session_tickets: bool,
     /// Whether mod_tls, which offers STARTTLS, is loaded.
     pub offers_tls: bool,
+    /// Without it, `nagle = false` among the `network_settings`.
+    pub nagle: bool,
 }
 
 impl ProsodyConfig {
-    /// Prosody's defaults: STARTTLS, and no tickets.
+    /// Prosody's defaults: STARTTLS, Nagle's algorithm, and no tickets.
     #[must_use]
     pub fn new(identity: Identity) -> Self {
-        Self { identity, session_tickets: false, offers_tls: true }
+        Self { identity, session_tickets: false, offers_tls: true, nagle: true }
     }
 }
 
@@ -49,6 +51,7 @@ impl Driver for ProsodyConfig {
     fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let tls = if self.offers_tls { "tls" } else { "saslauth" };
         let options = if self.session_tickets { "options = { no_ticket = false }, " } else { "" };
+        let network = if self.nagle { "" } else { "network_settings = { nagle = false }" };
         let [certificate, key] = directory.write_identity("server", &self.identity)?;
         Ok(format!(
             r#"pidfile = "{{root}}/prosody.pid"
@@ -56,6 +59,7 @@ data_path = "{{root}}"
 certificates = "{{root}}"
 interfaces = {{ "{{ip}}" }}
 c2s_ports = {{ {{port}} }}
+{network}
 modules_enabled = {{ "saslauth", "{tls}" }}
 modules_disabled = {{ "offline", "s2s" }}
 storage = "memory"

@@ -175,7 +175,8 @@ fn a_handshake_that_nobody_waits_for_is_counted() {
     let fleet = Fleet::new();
     let server = fleet.server(&fleet.resumption(Means::Tickets));
     let mut accepting = Box::pin(server.accept_tokio(Silent));
-    let polled: Poll<io::Result<TlsStream<Silent>>> = accepting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let polled: Poll<io::Result<reprise_session::rustls::TlsStream<Silent>>> =
+        accepting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     drop(accepting);
     assert_eq!(fleet.counters.handshakes_failed(HandshakeFailure::Timeout), 1);

@@ -52,10 +52,29 @@ fn a_healthy_service_that_begins_in_the_clear_has_none_either() {
         assert_healthy("stunnel", lab.diagnose(server.address()));
     }
     if is_there(&["prosodyctl", "prosody"]) {
-        let config = ProsodyConfig { session_tickets: true, ..ProsodyConfig::new(identity.clone()) };
+        let config = ProsodyConfig { session_tickets: true, nagle: false, ..ProsodyConfig::new(identity.clone()) };
         let server = Prosody::start(config).unwrap();
         diagnose("Prosody", "xmpp", server.address());
     }
+}
+
+/// As it comes: its first answer waits behind the tickets of TLS 1.3 until the client acknowledges them. The remedy is how the one
+/// above is set.
+#[cfg(target_os = "linux")]
+#[test]
+fn prosody_holds_its_first_answer_back() {
+    if !is_there(&["prosodyctl", "prosody"]) {
+        return;
+    }
+    let lab = Lab::new();
+    let config = ProsodyConfig { session_tickets: true, ..ProsodyConfig::new(lab.identity(KeyKind::P256)) };
+    let server = Prosody::start(config).unwrap();
+    let call = lab.diagnose(server.address()).args(["--starttls", "xmpp", "--rate", "500"]);
+    let document: DiagnoseDocument = call.run().exits(0).json();
+    let wrong: Vec<_> = document.targets[0].findings.iter().filter(|it| it.severity != Severity::Note).collect();
+    assert_eq!(wrong.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["nagle"], "{wrong:?}");
+    let remedies: Vec<&str> = wrong[0].remedies.iter().map(|it| it.text.as_str()).collect();
+    assert!(remedies.contains(&"network_settings = { nagle = false }"), "{remedies:?}");
 }
 
 /// As it comes: OpenSSL takes a session out of its cache when the connection ends without close_notify.
