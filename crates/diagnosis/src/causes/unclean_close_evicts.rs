@@ -118,8 +118,9 @@ fn of_client(examined: &Examined<'_>) -> Vec<Finding> {
 /// Hardly any session is accepted but those of connections that are still open, and the server never says that it ends one.
 fn of_server(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let (ended, open) = (examined.examination.offers_after_ends(run.asked), Counts::of(run.all()));
-    // One of three may have ended before its session was offered.
-    if !ended.are_evicted() || open.refused >= open.resumed.max(1) || open.offered() == 0 {
+    // One of three may have ended before its session was offered, which many others then have to outweigh.
+    let is_open_to_chance = open.refused >= open.resumed || ended.offered < MANY;
+    if !ended.are_evicted() || open.refused > 0 && is_open_to_chance || open.offered() == 0 {
         return None;
     }
     let by = mechanism(run.asked);
@@ -147,6 +148,9 @@ fn of_server(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
 
 /// So many offers, most of which resume while their connection is open, are no chance, where hardly any does afterwards.
 const ENOUGH: usize = 3;
+
+/// So many refusals after an end beside one that was refused before it.
+const MANY: u32 = 20;
 
 fn dying(by: &str) -> String {
     format!("{by}: sessions die with their connection, which the server ends without close_notify")
