@@ -19,7 +19,8 @@ pub(crate) fn run(bytes: &[u8]) {
     let saved = session.encode(SERVER, Nanos(0), date());
     let again = Session::decode(&saved, SERVER, Nanos(0), date()).unwrap();
     assert_eq!(format!("{session:?}"), format!("{again:?}"));
-    assert!(saved.len() <= bytes.len());
+    // One of the first format says nothing of the server's certificate: a length more.
+    assert!(saved.len() <= bytes.len() + 1);
 
     let mut config = client::trusting_client();
     let offer = match session {

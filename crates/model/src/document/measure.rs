@@ -209,8 +209,8 @@ pub struct Observed {
     pub signature: Option<String>,
     /// The public key of the server's certificate.
     pub peer_key: Option<String>,
-    /// Bytes of the server's certificates, DER, together; null where none was sent.
-    #[serde(default)]
+    /// Bytes of the server's certificates, DER, together; absent where none was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_bytes: Option<u32>,
     /// How many there are; absent where none was sent or looked at, and in results of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]

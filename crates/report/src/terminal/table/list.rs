@@ -26,8 +26,13 @@ pub(super) fn render(table: &Table, above: &[String], style: Style) -> Vec<Strin
             false => visible(cell.trim()),
         });
         let own = above.get(place).cloned().into_iter().chain(cells);
-        for (known, cell) in head.iter_mut().zip(own).filter(|(_, cell)| !cell.is_empty()) {
-            *known = cell;
+        // What stands behind the first word that is new says nothing where it is empty.
+        let mut is_new = false;
+        for (known, cell) in head.iter_mut().zip(own) {
+            is_new |= !cell.is_empty();
+            if is_new {
+                *known = cell;
+            }
         }
         let words: Vec<&str> = head.iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
         lines.extend(in_lines(&words.join(", "), "", INDENT, width).iter().map(|text| style.paint(TITLE, text)));
@@ -91,6 +96,15 @@ mod tests {
                 "  n       100",
             ]
         );
+    }
+
+    #[test]
+    fn an_empty_word_is_not_that_of_the_row_above() {
+        let rows = Rows::of([("1.3", "full", "slower"), ("1.3", "ticket", "")]);
+        let rows = rows.words("TLS", |row| row.0).once(|row| row.0).words("kind", |row| row.1).words("is", |row| row.2);
+        let table = rows.figures("n", "", |_| Figure::count(100)).table();
+        let lines = render(&table, &[], Style { color: false, width: Some(30) });
+        assert_eq!(lines, ["1.3, full, slower", "  n  100", "", "1.3, ticket", "  n  100"]);
     }
 
     #[test]
