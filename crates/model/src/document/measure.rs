@@ -233,8 +233,8 @@ pub struct Observed {
     /// How many tickets the server said it would give on the first of these connections (RFC 9149); null where it did not say.
     #[serde(default)]
     pub tickets_promised: Option<u8>,
-    /// The shortest and the longest lifetime that the tickets state, in seconds (of TLS 1.2 a hint, and 0 says nothing); null where none came.
-    #[serde(default)]
+    /// The shortest and the longest lifetime that the tickets state, in seconds (of TLS 1.2 a hint, and 0 says nothing); absent where none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket_lifetime_s: Option<[u32; 2]>,
     /// TLS 1.2: on how many connections the server gave a session ID that a later one may offer.
     pub session_ids_given: u64,
