@@ -242,7 +242,7 @@ fn a_flag_that_would_say_nothing_is_refused() {
 }
 
 #[test]
-fn every_flag_of_diagnose_is_refused_beside_listen_or_says_something() {
+fn flags_of_diagnose_are_refused_beside_listen_or_speak() {
     let (_, flags) = flags_of_commands().into_iter().find(|(command, _)| command == "diagnose").unwrap();
     let refused = NOT_BESIDE_LISTEN.iter().filter_map(|flag| flag.split(' ').next()?.strip_prefix("--")).map(str::to_owned);
     let known: BTreeSet<String> = refused.chain(words(BESIDE_LISTEN)).collect();

@@ -133,7 +133,7 @@ fn a_run_that_measured_nothing_leaves_the_earlier_result() {
 }
 
 #[test]
-fn what_was_measured_until_ctrl_c_stands_beside_the_earlier_result() {
+fn an_interrupted_result_stands_beside_the_earlier_one() {
     for command in ["measure --count 1000000", "load --duration 1h --rate 100", "diagnose --fill 100000 --max-time 1h"] {
         let Measured { lab, server, target } = Measured::new();
         let old = lab.file("old", "mine");

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn of_all_pairs_those_that_exclude_each_other_are_not_told_together() {
+    fn pairs_that_exclude_each_other_are_not_told_together() {
         use Confidence::{Certain, Likely, Possible};
         let pairs = causes().flat_map(|one| causes().map(move |other| (one, other))).filter(|(a, b)| a.slug != b.slug);
         for (one, other) in pairs {

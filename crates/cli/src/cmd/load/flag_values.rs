@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_a_load_does_not_make_is_refused_with_those_that_it_makes() {
+    fn a_kind_that_no_load_makes_is_refused_with_the_others() {
         for wrong in ["early", "psk=2", "0rtt=1", "full=1,early-data"] {
             let said = parse_mix(wrong).unwrap_err();
             assert!(said.contains("full, id") && said.contains("ticket"), "{said}");
