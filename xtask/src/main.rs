@@ -18,6 +18,7 @@ mod schema;
 mod servers;
 mod stacks;
 mod targets;
+mod test_times;
 mod words;
 mod workspace;
 
@@ -65,6 +66,11 @@ enum Task {
     Judge(judge::JudgeArguments),
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
+    /// Run every test program and print its processor time, the most expensive first.
+    TestTimes {
+        /// Parts of names, as `reprise-cli::diagnose`: only these are run.
+        programs: Vec<String>,
+    },
     /// Check that the program compiles for Windows and macOS.
     Targets,
     /// Pack every package that is published, then build and test it from its archive.
@@ -121,6 +127,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Judge(arguments) => judge::run(&arguments),
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
+        Task::TestTimes { programs } => test_times::print(workspace, &programs),
         Task::Targets => targets::check(workspace),
         Task::Package { no_verify } => package::check(workspace, no_verify),
         Task::Bogo { tests } => bogo::run(workspace, &tests),
