@@ -48,6 +48,7 @@ pub(super) fn warning(channel: &DataChannel, options: &Options) -> Option<String
             "anonymous is not let in ({reply}): name a user with --ftp-user, and give the password in REPRISE_FTP_PASSWORD"
         ),
         (NoTransfer::Refused(command, reply), _) => format!("the server refuses {command} ({reply})"),
+        (NoTransfer::InTheClear(reply), _) => format!("the server answers outside of TLS ({reply})"),
         (NoTransfer::Failed(fault), _) => format!("a connection failed: {}", named(fault.name)),
     };
     let part = if channel.transfers.is_empty() { "" } else { " to the end" };

@@ -49,11 +49,7 @@ pub fn diagnose(
         };
     let limited = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
     let mut examiner = Examiner { limited, plan: &plan, found: examination, given: Given::new() };
-    let ended = examiner
-        .examine()
-        .and_then(|()| examiner.repeat())
-        .and_then(|()| examiner.ask_again_what_fails())
-        .and_then(|()| examiner.try_data_channel(options));
+    let ended = examiner.examine(options).and_then(|()| examiner.repeat()).and_then(|()| examiner.ask_again_what_fails());
     examiner.finish(ended.err())
 }
 
@@ -87,13 +83,15 @@ struct Examiner<'a> {
 }
 
 impl<'a> Examiner<'a> {
-    fn examine(&mut self) -> Result<(), EarlyEnd> {
+    fn examine(&mut self, options: &Options) -> Result<(), EarlyEnd> {
         // The judge counts connections: none of another mechanism may stand between those of one.
         for asked in MECHANISMS {
             for experiment in EXPERIMENTS.iter().filter(|it| is_of_the_judge(it)) {
                 self.make_if_it_shows(experiment, asked)?;
             }
         }
+        // Before the connections are used up by what is varied and repeated.
+        self.try_data_channel(options)?;
         for experiment in EXPERIMENTS.iter().filter(|it| !is_of_the_judge(it)) {
             for &asked in experiment.under {
                 self.make_if_it_shows(experiment, asked)?;

@@ -176,7 +176,10 @@ impl Control {
                 Ok(None) if self.heard.len() <= LONGEST_REPLY => {}
                 Ok(None) | Err(Unexpected) => return Err(Fault::new(FaultName::AnswerUnexpected).into()),
             }
-            let more = self.tls.read()?;
+            let more = match self.tls.read() {
+                Ok(more) => more,
+                Err(fault) => return Err(self.tls.take_reply_in_the_clear().map_or(fault.into(), NoTransfer::InTheClear)),
+            };
             if more.is_empty() {
                 return Err(Fault::new(FaultName::NoAnswer).into());
             }

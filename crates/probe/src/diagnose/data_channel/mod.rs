@@ -51,6 +51,8 @@ pub enum NoTransfer {
     Login(String),
     /// It refuses a command that a transfer takes: the command and the reply.
     Refused(&'static str, String),
+    /// It answers outside of TLS: the reply.
+    InTheClear(String),
     /// A connection failed.
     Failed(Fault),
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reprise_connection::Fault;
+use reprise_connection::prologue::reply;
 use reprise_engine::{Config, Connection, Error, Offer, Session, Start};
 use reprise_model::{FailureClass, FaultName, Kind};
 
@@ -19,13 +20,15 @@ pub(super) struct TlsStream {
     tls: Connection,
     clock: Clock,
     buffer: Vec<u8>,
+    /// The reply that stood where a record was due.
+    in_the_clear: Option<String>,
 }
 
 impl TlsStream {
     /// Over an established transport, on which the handshake is still to be made.
     pub(super) fn new(stream: Stream, config: Arc<Config>, offer: Offer, clock: Clock) -> Result<Self, Fault> {
         let tls = Connection::start(config, Start { offer, date: date() }, clock.now()).map_err(fault)?;
-        Ok(Self { stream, tls, clock, buffer: vec![0; BUFFER] })
+        Ok(Self { stream, tls, clock, buffer: vec![0; BUFFER], in_the_clear: None })
     }
 
     /// Makes the handshake.
@@ -63,6 +66,11 @@ impl TlsStream {
         }
     }
 
+    /// The reply that the server sent outside of TLS, which ended the connection: vsftpd says so what is wrong with its configuration.
+    pub(super) fn take_reply_in_the_clear(&mut self) -> Option<String> {
+        self.in_the_clear.take()
+    }
+
     /// Ends it, whether the server listens or not.
     pub(super) fn close(mut self) {
         let closed = self.tls.close(self.clock.now()).map_err(fault);
@@ -83,6 +91,8 @@ impl TlsStream {
             bytes => self.tls.receive(now, bytes),
         };
         if taken.is_err() {
+            let bytes = self.buffer.get(..count).unwrap_or_default();
+            self.in_the_clear = reply::code(bytes).map(|_| first_line(bytes));
             // The alert that says why.
             let _ = self.flush();
         }
@@ -94,6 +104,10 @@ impl TlsStream {
         let outgoing = self.tls.take_outgoing(self.clock.now());
         self.stream.write_all(&outgoing).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))
     }
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned()
 }
 
 fn fault(error: Error) -> Fault {
