@@ -66,6 +66,8 @@ CPU.",
             "once, outside of the function that makes the request. What saves is its kept connections: its sessions last to the next \
              garbage collection only",
         ),
+        client_fix("Deno", "", "make the client of Deno.createHttpClient() once, outside of the function that calls fetch"),
+        client_fix("Bun", "", "make the https.Agent once, outside of the function that makes the request; fetch needs none"),
         client_fix(
             "Go",
             "",

@@ -82,6 +82,18 @@ The page that it answers with says `New` or `Reused`.",
              last to the next garbage collection only",
         ),
         client_fix(
+            "Deno",
+            "",
+            "fetch, which resumes by itself, with one client of Deno.createHttpClient() for all requests if any: Deno.connectTls, and tls.connect and \
+             https.request of its node modules, offer none, whatever their options say (2.9.6)",
+        ),
+        client_fix(
+            "Bun",
+            "",
+            "fetch or https.request, which resume by themselves, but with rejectUnauthorized: false or an agent for each request do not; \
+             tls.connect with the session of its last 'session' event; Bun.connect has no option for it (1.4.5)",
+        ),
+        client_fix(
             "Go",
             "&tls.Config{ClientSessionCache: tls.NewLRUClientSessionCache(64)}",
             "in the Transport.TLSClientConfig that all requests share: the cache is nil by default",

@@ -69,6 +69,8 @@ then it is a risk and not a fault.",
             "with a cache of br_ssl_session_cache_lru_init, about 100 bytes a session",
         ),
         fix("lwIP", "#define ALTCP_MBEDTLS_USE_SESSION_CACHE 1", "in lwipopts.h; default 0"),
+        fix("Deno", "", "resumes by ticket with node:https, which has no cache of IDs; Deno.serve resumes by ID"),
+        fix("Bun", "", "resumes by ticket, and has no cache of IDs"),
         fix(
             "Java",
             "",

@@ -48,6 +48,7 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
         fix("unbound", "", "has no option for it on port 853 (http-nodelay is of DNS over HTTPS): end TLS in HAProxy or dnsdist before it"),
         fix("OpenSSL API", "", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, ...) on each accepted socket: it writes the tickets of TLS 1.3 by themselves"),
         fix("Node", "", "socket.setNoDelay(true), its default for http servers"),
+        fix("Deno", "", "https.createServer of node:https, which sets it: Deno.serve and Deno.listenTls do not, and have no option for it"),
         fix("Go", "", "sets it by itself"),
         fix("rustls", "", "set_nodelay(true) on the TcpStream"),
         fix(".NET", "", "NoDelay = true on the Socket"),

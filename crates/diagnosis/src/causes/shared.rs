@@ -114,6 +114,18 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
         "each of its workers has keys of its own, and Python's ssl has no setting for them: one worker with threads (--workers 1 --threads N), or \
          end TLS before it",
     ),
+    fix(
+        "Deno",
+        "",
+        "has no setting for the keys, and its node:https ignores ticketKeys (2.9.6): let a balancer send a client to the same node, or end TLS \
+         before it",
+    ),
+    fix(
+        "Bun",
+        "",
+        "has no setting for the keys, and its node:https ignores ticketKeys (1.4.5): let a balancer send a client to the same node, or end TLS \
+         before it",
+    ),
     fix("Java", "", "has no way to share its keys: let a balancer send a client to the same node, or end TLS before Java"),
 ];
 

@@ -21,7 +21,6 @@ pub(super) fn built_on(software: &str) -> Option<&'static str> {
     match software {
         "gunicorn" | "uvicorn" | "hypercorn" => Some("Python ssl"),
         "RabbitMQ" => Some("Erlang"),
-        "Deno" => Some("rustls"),
         _ => None,
     }
 }
