@@ -25,6 +25,8 @@ pub struct WatchedConnection {
     pub process: Option<u32>,
     /// The file name of that process' program.
     pub program: Option<String>,
+    /// The number of the control connection whose data FTP transfers here; none on any other connection.
+    pub data_of: Option<u32>,
     /// When the connection was accepted.
     pub arrived: Nanos,
     /// What its ClientHello offers; none where no whole one came.
@@ -62,6 +64,7 @@ impl WatchedConnection {
             peer,
             process: None,
             program: None,
+            data_of: None,
             arrived,
             offer: None,
             handshake: WatchedHandshake::Unfinished,

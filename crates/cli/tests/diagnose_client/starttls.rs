@@ -74,6 +74,40 @@ for _ in range(4):
     }
 }
 
+/// Beside what fixes it in Python.
+#[test]
+fn ftp_data_connections_of_clients_are_judged() {
+    reprise_servers::require!("curl", "python3");
+    let python = |class: &str| {
+        format!(
+            "python3 -c \"
+import ftplib, ssl
+class Resuming(ftplib.FTP_TLS):
+    def ntransfercmd(self, cmd, rest=None):
+        conn, size = ftplib.FTP.ntransfercmd(self, cmd, rest)
+        return self.context.wrap_socket(conn, server_hostname=self.host, session=self.sock.session), size
+it = {class}(context=ssl.create_default_context())
+it.connect('localhost', {{port}}); it.login(); it.prot_p()
+for _ in range(2):
+    it.retrlines('LIST', print)
+it.quit()
+\""
+        )
+    };
+    let curl = "curl -sS -m 9 --ssl-reqd ftp://localhost:{port}/ ftp://localhost:{port}/a/b";
+    for (script, offered) in
+        [(curl.to_owned(), 2), (format!("{curl} --no-sessionid"), 0), (python("ftplib.FTP_TLS"), 0), (python("Resuming"), 2)]
+    {
+        let Diagnosis { verdict, findings, figures, connections, .. } = judged("ftp", &script);
+        let said = format!("FTP's data connections: {offered} of 2 offered the session of their control connection");
+        assert_eq!((figures.as_slice(), connections), (&[said][..], 3), "{script}: {verdict}");
+        let found = findings.iter().find(|it| it.id == "data-channel-session");
+        assert_eq!(found.is_some(), offered == 0, "{script}: {findings:#?}");
+        let names_522 = |line: &String| line.contains("522 (vsftpd)");
+        assert!(found.is_none_or(|it| it.evidence.iter().any(names_522)), "{script}: {findings:#?}");
+    }
+}
+
 #[test]
 fn a_client_of_another_protocol_is_told_of_the_flag() {
     reprise_servers::require!("psql", "curl");

@@ -33,6 +33,34 @@ fn one_kept_connection_is_healthy_and_not_judged() {
     outcome.shows(&["No verdict: the client made one connection", "It served 2 requests: keep-alive"]);
 }
 
+/// It waits, and closes its socket with tickets and response in it: whether it would offer a session that it has read is not known.
+#[test]
+fn a_client_that_leaves_its_response_unread_is_not_judged() {
+    reprise_servers::require!("python3");
+    let judged = |then: &str| {
+        let script = format!(
+            "
+import socket, ssl, time
+context = ssl.create_default_context()
+for _ in range(4):
+    it = context.wrap_socket(socket.create_connection(('localhost', {{port}})), server_hostname='localhost')
+    it.sendall(b'GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n')
+    {then}
+    it.close()
+"
+        );
+        diagnosis(&listening(&["--json", "-", "--", "python3", "-c", &script]).run())
+    };
+    let unread = judged("time.sleep(0.1)");
+    assert!(unread.verdict.starts_with("No verdict") && unread.findings.is_empty(), "{unread:#?}");
+    assert!(
+        unread.warnings.iter().any(|it| it.starts_with("The client left 4 of 4 connections with the response")),
+        "{unread:#?}"
+    );
+    let read = judged("while it.recv(4096): pass");
+    assert!(read.findings.iter().any(|it| it.id == "client-never-offers"), "{read:#?}");
+}
+
 /// It speaks HTTP/1.0, and waits for the end of each connection that it is not told is kept.
 #[test]
 fn ab_keeps_its_connection() {

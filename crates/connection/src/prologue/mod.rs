@@ -17,7 +17,7 @@ pub use fault::{ClearTextFault, Message, Peer, Problem};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
 pub use route::Route;
-pub use server_side::ServerReply;
+pub use server_side::{DataCommand, ServerReply};
 pub(crate) use starttls::{Introduction, Service};
 pub use starttls::{StartTls, reply};
 

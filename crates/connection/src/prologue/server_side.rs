@@ -1,5 +1,5 @@
 //! The other side of a protocol that begins in the clear: as much of a server as brings a client to TLS, and has an answer for what
-//! it says there. It lets nobody in, and has no state: each answer follows from the message alone.
+//! it says there. It lets nobody in, but for FTP's, and has no state: each answer follows from the message alone.
 
 use super::dialogue::{Length, Unexpected};
 
@@ -24,6 +24,24 @@ pub enum ServerReply {
     StartTls(Vec<u8>),
     /// It says this and closes.
     Close(Vec<u8>),
+    /// It does this, and says what it came to.
+    Data(DataCommand),
+}
+
+/// What an FTP client asks for its data channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataCommand {
+    /// Whether TLS protects it (RFC 4217 §9).
+    Protect(bool),
+    /// A port to connect to: by `EPSV` (RFC 2428 §3), or by `PASV`.
+    Open {
+        /// Whether it is by `EPSV`.
+        extended: bool,
+    },
+    /// A listing, or a file.
+    Send,
+    /// To take a file.
+    Receive,
 }
 
 /// A message in the clear is no longer: a client could otherwise go on without end.

@@ -1,11 +1,12 @@
 //! `data-channel-session`: an FTP server wants data connections to resume the session of their control connection, or does not resume it
 //! there.
 
-use reprise_model::Version;
 use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Version, WatchedConnection};
 use reprise_probe::diagnose::{DataChannel, DataTransfer};
 
 use super::{Cause, ExaminedRule, Rule, client_fix, fix};
+use crate::client::case::{ClientCase, first_lines, named, outcome};
 use crate::diagnose::Examined;
 
 pub(crate) static CAUSE: Cause = Cause {
@@ -20,7 +21,10 @@ for it and cannot resume the session, no client gets anything.",
 `reprise diagnose --starttls ftp` logs in as anonymous, or as `--ftp-user`, and asks for a listing under each version, twice on a data
 connection that resumes the session of its control connection and twice on one that does not. If only the first get it, the server asks for
 the session (a note); if only the second do, it fails where it is offered (a fault). If none do, though the session is offered, it may ask
-for what it cannot resume (a fault, likely).",
+for what it cannot resume (a fault, likely).
+
+`reprise diagnose --listen PORT --starttls ftp` lets a client log in and transfer empty files. A data connection that does not
+offer the session of its control connection gets nothing from such servers (a fault).",
     confirm: "\
 curl resumes the session on the data connection, unless it is told not to:
 
@@ -44,8 +48,27 @@ curl --ssl-reqd -k -u USER --no-sessionid ftp://HOST/
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely],
     examined: Some(Rule { rank: 45, find: ExaminedRule::Several(of_transfers) }),
+    watched: Some(Rule { rank: 15, find: of_client }),
     ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let all = case.data_connections().count();
+    let others: Vec<_> = case.data_connections().filter(|it| !case.offers_control_session(it)).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let title = format!("{} of {all} data connections do not offer the session of their control connection", others.len());
+    let offered = |it: &WatchedConnection| match it.offer.as_ref().is_some_and(|offer| !offer.sessions.is_empty()) {
+        true => "it offered a session of another connection",
+        false => "it offered no session",
+    };
+    let mut evidence = first_lines(others.iter().map(|it| format!("{}: {}, {}", named(it), offered(it), outcome(it))));
+    evidence.push(
+        "A server that asks for it, as vsftpd and ProFTPD do by default, answers 522 (vsftpd) or 425 (ProFTPD)".to_owned(),
+    );
+    Some(case.found(&CAUSE, Severity::Fault, Confidence::Certain, title, evidence))
+}
 
 /// What transfers under one version show.
 #[derive(Clone, Copy, PartialEq, Eq)]

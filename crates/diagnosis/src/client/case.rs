@@ -82,6 +82,22 @@ impl<'a> ClientCase<'a> {
         self.chances.iter().filter(|chance| chance.offer.sessions.is_empty())
     }
 
+    /// FTP's data connections, whose handshake completed and whose control connection gave a session.
+    pub(crate) fn data_connections(&self) -> impl Iterator<Item = &'a WatchedConnection> + use<'a> {
+        let connections = self.connections;
+        let control_of = |it: &WatchedConnection| connections.get(usize::try_from(it.data_of?).ok()?);
+        self.completed().map(|(it, _, _)| it).filter(move |it| control_of(it).is_some_and(|it| it.sessions_given > 0))
+    }
+
+    /// Whether a data connection offers a session of its control connection, or of another data connection of that. This server accepts
+    /// a ticket once, where FTP's servers do as often as it is offered: what is offered counts.
+    pub(crate) fn offers_control_session(&self, data: &WatchedConnection) -> bool {
+        let control_of = |number: u32| usize::try_from(number).ok().and_then(|at| self.connections.get(at)?.data_of);
+        let given = data.offer.iter().flat_map(|offer| &offer.sessions).filter_map(|session| session.given);
+        let mut sources = given.map(|given| given.connection);
+        sources.any(|source| Some(source) == data.data_of || control_of(source) == data.data_of)
+    }
+
     /// Whether any connection offered any session.
     pub(crate) fn offers_any(&self) -> bool {
         self.offers().any(|(_, offer)| !offer.sessions.is_empty())
@@ -161,6 +177,10 @@ impl<'a> ClientCase<'a> {
     }
 
     fn chance(&self, connection: &'a WatchedConnection, offer: &'a ClientOffer) -> Option<Chance<'a>> {
+        // FTP's data connections are another matter: a client that resumes on none of them may resume all else.
+        if connection.data_of.is_some() {
+            return None;
+        }
         let sources = self.completed().filter(|(source, before, agreed)| {
             is_one_client(source, connection)
                 && before.sni == offer.sni

@@ -200,6 +200,12 @@ impl Client {
         self
     }
 
+    /// The last transfers data for the FTP connection of this number.
+    pub(crate) fn data_of(mut self, control: u32) -> Self {
+        self.watched.connections.last_mut().unwrap().data_of = Some(control);
+        self
+    }
+
     fn connection(mut self, sessions: Vec<OfferedSession>, kind: Kind) -> Self {
         let number = self.watched.connections.len() as u32;
         let at = |milliseconds: u64| Nanos(u64::from(number) * SECOND + milliseconds * 1_000_000);

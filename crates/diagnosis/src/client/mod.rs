@@ -63,6 +63,7 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         connections: u32::try_from(watched.connections.len() as u64 + watched.unkept).unwrap_or(u32::MAX),
         seconds: run.watched_for.as_secs_f64(),
         matrix: verdict::matrix(&case),
+        figures: verdict::of_data_connections(&case).into_iter().collect(),
         warnings,
         ..Diagnosis::default()
     }

@@ -91,12 +91,19 @@ fn of_unread_sessions(case: &ClientCase<'_>) -> Vec<String> {
     let resets = case.completed().filter(|(it, _, _)| is_reset(it) && it.first_response.is_some()).count();
     if resets > 0 {
         warnings.push(format!(
-            "The client left {resets} of {all} connections with the response, or a part of it, unread. If it refuses the tickets before \
-                it (their nonces have 32 bytes here, and 8 with OpenSSL), or reads nothing at all, it has no session to offer: let it read \
-                the whole response"
+            "The client left {resets} of {all} connections with the response, a part of it, or the close_notify after it unread. If it \
+                refuses the tickets before it (their nonces have 32 bytes here, and 8 with OpenSSL), or reads nothing at all, it has no \
+                session to offer: let it read the whole response"
         ));
     }
     warnings
+}
+
+/// What FTP's data connections came to; none where there were none.
+pub(super) fn of_data_connections(case: &ClientCase<'_>) -> Option<String> {
+    let all = case.data_connections().count();
+    let offered = case.data_connections().filter(|it| case.offers_control_session(it)).count();
+    (all > 0).then(|| format!("FTP's data connections: {offered} of {all} offered the session of their control connection"))
 }
 
 /// What was watched, name by name.
@@ -186,7 +193,10 @@ mod tests {
         let grpc = full().unanswered(WatchedEnd::Fin).offers(|offer| offer.alpn = vec!["h2".to_owned()]);
         for (client, reason) in [
             (full().alerts("decode_error"), "ended 3 of 3 connections with the alert decode_error"),
-            (full().ended_by(WatchedEnd::Reset), "left 3 of 3 connections with the response, or a part of it, unread"),
+            (
+                full().ended_by(WatchedEnd::Reset),
+                "left 3 of 3 connections with the response, a part of it, or the close_notify after it unread",
+            ),
             (grpc, "asked for h2 by ALPN on 3 of 3 connections"),
         ] {
             let Diagnosis { verdict, warnings, findings, .. } = judged(&client);

@@ -3,6 +3,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use reprise_connection::prologue::DataCommand;
 use reprise_connection::{ServerReply, StartTls};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
@@ -250,13 +251,24 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Answers as a server of this protocol that lets nobody in, until either side closes.
-    pub(crate) fn answer_service(&mut self, protocol: StartTls, mut seen: impl FnMut(Moment<'_>)) -> Result<ClosedBy, End> {
+    /// Answers as a server of this protocol, until either side closes. What FTP's data channel is to do, `data` does and answers.
+    pub(crate) fn answer_service(
+        &mut self,
+        protocol: StartTls,
+        mut seen: impl FnMut(Moment<'_>),
+        mut data: impl FnMut(DataCommand) -> Vec<u8>,
+    ) -> Result<ClosedBy, End> {
         loop {
             let Ok(reply) = protocol.reply(&mut self.inbox, true) else { return Ok(ClosedBy::Server) };
             let (words, is_last) = match reply {
                 Some(ServerReply::Say(words)) => (words, false),
                 Some(ServerReply::Close(words) | ServerReply::StartTls(words)) => (words, true),
+                Some(ServerReply::Data(command)) => {
+                    if matches!(command, DataCommand::Send | DataCommand::Receive) {
+                        self.write_all(b"150 It follows\r\n")?;
+                    }
+                    (data(command), false)
+                }
                 None if self.receive()? == 0 => return Ok(ClosedBy::Client),
                 None => continue,
             };
@@ -269,6 +281,14 @@ impl<'a> Connection<'a> {
                 return Ok(ClosedBy::Server);
             }
         }
+    }
+
+    /// Reads whatever the client sends, to its end.
+    pub(crate) fn hear_out(&mut self) -> Result<(), End> {
+        while self.receive()? > 0 {
+            self.inbox.clear();
+        }
+        Ok(())
     }
 
     fn converse(&mut self, turns: &[Turn]) -> Result<(), End> {
@@ -386,16 +406,23 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Sends close_notify (RFC 9846, section 6.1), or the alert that rustls has ready, and lets the client go first.
-    pub(crate) fn close(&mut self) {
+    /// Sends close_notify (RFC 9846, section 6.1), or the alert that rustls has ready, and lets the client go first. Returns whether its system
+    /// resets the connection meanwhile.
+    pub(crate) fn close(&mut self) -> bool {
         self.tls.send_close_notify();
         if self.flush().is_err() || self.socket.shutdown(Shutdown::Write).is_err() {
-            return;
+            return false;
         }
         let _ = self.socket.set_read_timeout(Some(LINGER));
         let deadline = Instant::now() + LINGER;
         let mut unread = [0; 4096];
-        while (&mut &*self.socket).read(&mut unread).is_ok_and(|count| count > 0) && Instant::now() < deadline {}
+        loop {
+            match (&mut &*self.socket).read(&mut unread) {
+                Ok(1..) if Instant::now() < deadline => {}
+                Ok(_) => return false,
+                Err(error) => return error.kind() == ErrorKind::ConnectionReset,
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use rustls::server::{Acceptor, ProducesTickets};
 use rustls::{HandshakeKind, ServerConfig};
 
 use super::book::Book;
+use super::data_channel::DataChannel;
 use super::session_link::SessionLink;
 use super::{MAX_EARLY_DATA, TICKETS, TICKETS_RESUMED, hello, process};
 use crate::embedded::{ClosedBy, Connection, End, Moment};
@@ -54,12 +55,33 @@ impl Serving {
     }
 
     fn converse(&self, guest: &Guest<'_>, number: u32) -> WatchedEnd {
-        let started = Instant::now();
-        let accepted = match self.reach_tls(&guest.stream).and_then(|early| self.read_hello(&guest.stream, early)) {
-            Ok(accepted) => accepted,
-            Err(end) => return self.fail(number, &end),
+        let reached = self.reach_tls(&guest.stream).map_err(|end| self.fail(number, &end));
+        let mut connection = match reached.and_then(|early| self.begin(&guest.stream, number, early)) {
+            Ok(connection) => connection,
+            Err(end) => return end,
         };
-        let process = process::of(&guest.stream);
+        connection.looks_before_answering = true;
+        let seen = |moment: Moment<'_>| self.book_moment(number, &moment);
+        let closed = match self.starttls {
+            Some(protocol) => {
+                let mut channel = DataChannel::new(self, number, &guest.stream);
+                connection.answer_service(protocol, seen, |command| channel.answer(command))
+            }
+            None => connection.answer_requests(seen),
+        };
+        self.part(connection, number, closed)
+    }
+
+    /// A connection whose handshake has completed; otherwise how it ended.
+    pub(super) fn begin<'s>(
+        &self,
+        socket: &'s TcpStream,
+        number: u32,
+        early: Vec<u8>,
+    ) -> Result<Connection<'s>, WatchedEnd> {
+        let started = Instant::now();
+        let accepted = self.read_hello(socket, early).map_err(|end| self.fail(number, &end))?;
+        let process = process::of(socket);
         let offer = hello::read(&accepted.received, self.book.now(), |name| self.book.recognise(name));
         let config = self.config(number, offer.as_ref());
         self.book.note(number, |it| {
@@ -73,35 +95,37 @@ impl Serving {
         let tls = match accepted.hello.into_connection(Arc::new(config)) {
             Ok(tls) => tls,
             Err((error, mut alert)) => {
-                let _ = alert.write_all(&mut &*guest.stream);
-                return self.fail(number, &End::Tls(error));
+                let _ = alert.write_all(&mut &*socket);
+                return Err(self.fail(number, &End::Tls(error)));
             }
         };
-        let mut connection = Connection::new(tls, &guest.stream);
-        connection.looks_before_answering = true;
-        let end = match self.handshake(&mut connection, number, started, offered.as_ref()) {
-            Ok(()) => {
-                let seen = |moment: Moment<'_>| self.book_moment(number, &moment);
-                let closed = match self.starttls {
-                    Some(protocol) => connection.answer_service(protocol, seen),
-                    None => connection.answer_requests(seen),
-                };
-                if let Err(End::Tls(rustls::Error::AlertReceived(alert))) = &closed {
-                    let alert = AlertDescription(u8::from(*alert)).to_string();
-                    self.book.note(number, |it| it.alert = Some(alert));
-                }
-                ending(closed, &guest.stream)
-            }
-            Err(end) => self.fail(number, &end),
-        };
+        let mut connection = Connection::new(tls, socket);
+        if let Err(end) = self.handshake(&mut connection, number, started, offered.as_ref()) {
+            let end = self.fail(number, &end);
+            self.end(number, end);
+            connection.close();
+            return Err(end);
+        }
+        Ok(connection)
+    }
+
+    /// Ends a connection, and notes how.
+    pub(super) fn part(&self, mut connection: Connection<'_>, number: u32, closed: Result<ClosedBy, End>) -> WatchedEnd {
+        if let Err(End::Tls(rustls::Error::AlertReceived(alert))) = &closed {
+            let alert = AlertDescription(u8::from(*alert)).to_string();
+            self.book.note(number, |it| it.alert = Some(alert));
+        }
+        let (end, is_still_there) = ending(closed, connection.socket);
         // What follows is politeness: for the client the connection is over.
         self.end(number, end);
-        connection.close();
+        // Unless it stays, and then leaves with something unread: perhaps this close_notify alone, perhaps all.
+        let end = if connection.close() && is_still_there { WatchedEnd::Reset } else { end };
+        self.end(number, end);
         end
     }
 
     /// Notes how a connection ended, once.
-    fn end(&self, number: u32, end: WatchedEnd) {
+    pub(super) fn end(&self, number: u32, end: WatchedEnd) {
         let at = self.book.now();
         self.book.note(number, |it| {
             if it.end.is_none_or(|(_, noted)| noted != end) {
@@ -151,6 +175,8 @@ impl Serving {
                     socket.write_all(&words)?;
                     return Err(End::ClosedInTheClear);
                 }
+                // No protocol has a data channel before TLS.
+                Ok(Some(ServerReply::Data(_))) => return Err(End::ClosedInTheClear),
                 Ok(None) if Instant::now() > deadline => return Err(End::TooSlow),
                 Ok(None) => match socket.read(&mut buffer)? {
                     0 => return Err(End::ClosedInTheClear),
@@ -220,7 +246,7 @@ impl Serving {
         socket_end(end)
     }
 
-    fn book_moment(&self, number: u32, moment: &Moment<'_>) {
+    pub(super) fn book_moment(&self, number: u32, moment: &Moment<'_>) {
         let now = self.book.now();
         self.book.note(number, |it| match moment {
             Moment::Request { user_agent, is_passed_on } => {
@@ -295,21 +321,24 @@ fn agreed(connection: &Connection<'_>, offer: Option<&ClientOffer>, at: Nanos) -
     Agreed { at, version, kind, suite, early_data: connection.early_data }
 }
 
-/// How the connection ended, once its handshake had completed.
-fn ending(closed: Result<ClosedBy, End>, socket: &TcpStream) -> WatchedEnd {
-    match closed {
-        Ok(_) if is_reset(socket) => WatchedEnd::Reset,
-        Ok(ClosedBy::Server) => WatchedEnd::Server,
-        Ok(ClosedBy::Client) => WatchedEnd::CloseNotify,
-        Err(end) => socket_end(&end),
+/// How the connection ended, once its handshake had completed, and whether the client has not ended it yet.
+fn ending(closed: Result<ClosedBy, End>, socket: &TcpStream) -> (WatchedEnd, bool) {
+    let by = match closed {
+        Ok(by) => by,
+        Err(end) => return (socket_end(&end), false),
+    };
+    match (next_of(socket), by) {
+        (Err(error), _) if error.kind() == ErrorKind::ConnectionReset => (WatchedEnd::Reset, false),
+        (heard, ClosedBy::Server) => (WatchedEnd::Server, heard.is_err()),
+        (_, ClosedBy::Client) => (WatchedEnd::CloseNotify, false),
     }
 }
 
 /// A client that closes its socket with unread bytes in it sends close_notify at most, and its system then resets the
 /// connection (RFC 2525, section 2.17). Asked before the server sends anything more, which might itself cause a reset.
-fn is_reset(socket: &TcpStream) -> bool {
+fn next_of(socket: &TcpStream) -> io::Result<usize> {
     let _ = socket.set_read_timeout(Some(RESET_WAIT));
-    matches!((&mut &*socket).read(&mut [0; 64]), Err(error) if error.kind() == ErrorKind::ConnectionReset)
+    (&mut &*socket).read(&mut [0; 64])
 }
 
 fn is_timeout(error: &io::Error) -> bool {

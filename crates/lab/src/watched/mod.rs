@@ -2,6 +2,7 @@
 
 mod book;
 mod connection;
+mod data_channel;
 mod hello;
 mod process;
 mod session_link;

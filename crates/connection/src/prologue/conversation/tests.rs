@@ -503,8 +503,10 @@ fn both_sides_of_each_protocol_understand_each_other() {
         let service = protocol.service(introduction);
         let (mut said, mut heard) = (service.question(), Vec::new());
         while let Some(reply) = protocol.reply(&mut said, true).unwrap() {
-            let (ServerReply::Say(words) | ServerReply::Close(words) | ServerReply::StartTls(words)) = reply;
-            heard.extend(words);
+            match reply {
+                ServerReply::Say(words) | ServerReply::Close(words) | ServerReply::StartTls(words) => heard.extend(words),
+                ServerReply::Data(command) => panic!("{protocol}: {command:?}"),
+            }
         }
         assert_eq!(service.length(Message::Answer, &heard), Ok(Some(heard.len())), "{protocol}: {}", heard.escape_ascii());
     }

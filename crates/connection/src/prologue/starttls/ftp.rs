@@ -3,7 +3,7 @@
 use super::{Protocol, Service, reply};
 use crate::prologue::dialogue::{Dialogue, Length, Turn, line};
 use crate::prologue::server_side::{ServerSide, command};
-use crate::prologue::{Message, ServerReply};
+use crate::prologue::{DataCommand, Message, ServerReply};
 
 pub(super) static PROTOCOL: Protocol = Protocol { name: "ftp", port: 21, new: |_| Box::new(Ftp), server: &SERVER };
 
@@ -37,19 +37,33 @@ const SERVER: ServerSide = ServerSide {
     in_the_clear: |message| match command(message).as_str() {
         "AUTH" => ServerReply::start_tls(b"234 begin TLS\r\n"),
         "FEAT" => ServerReply::say(b"211-Features\r\n AUTH TLS\r\n211 End\r\n"),
+        "USER" | "PASS" => ServerReply::say(b"530 TLS first\r\n"),
         _ => either(message),
     },
     under_tls: |message| match command(message).as_str() {
-        "PBSZ" | "PROT" => ServerReply::say(b"200 OK\r\n"),
+        "USER" | "PASS" => ServerReply::say(b"230 Logged in\r\n"),
+        "PBSZ" | "TYPE" | "MODE" | "STRU" | "OPTS" => ServerReply::say(b"200 OK\r\n"),
+        "CWD" | "CDUP" => ServerReply::say(b"250 OK\r\n"),
+        "PWD" => ServerReply::say(b"257 \"/\"\r\n"),
+        "SYST" => ServerReply::say(b"215 UNIX Type: L8\r\n"),
+        "PROT" => ServerReply::Data(DataCommand::Protect(argument(message) == b"P")),
+        "EPSV" => ServerReply::Data(DataCommand::Open { extended: true }),
+        "PASV" => ServerReply::Data(DataCommand::Open { extended: false }),
+        "LIST" | "NLST" | "MLSD" | "RETR" => ServerReply::Data(DataCommand::Send),
+        "STOR" | "APPE" => ServerReply::Data(DataCommand::Receive),
         _ => either(message),
     },
 };
+
+/// What follows the command.
+fn argument(message: &[u8]) -> &[u8] {
+    message.iter().position(u8::is_ascii_whitespace).and_then(|at| message.get(at..)).unwrap_or_default().trim_ascii()
+}
 
 fn either(message: &[u8]) -> ServerReply {
     match command(message).as_str() {
         "NOOP" => ServerReply::say(b"200 OK\r\n"),
         "QUIT" => ServerReply::close(b"221 Bye\r\n"),
-        "USER" | "PASS" => ServerReply::say(b"530 Nobody is let in\r\n"),
         _ => ServerReply::say(b"502 Command not implemented\r\n"),
     }
 }

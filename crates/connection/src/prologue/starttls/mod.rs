@@ -100,7 +100,7 @@ impl StartTls {
     }
 
     /// A server's answer to the first whole message in `heard`, which is taken; none until it has come. Under TLS the server lets
-    /// nobody in.
+    /// nobody in, but for one of FTP, whose directory is empty.
     ///
     /// # Errors
     /// [`Unexpected`] if a client of this protocol does not begin so.

@@ -39,6 +39,26 @@ fn a_session_is_offered_where_something_else_is_said() {
 }
 
 #[test]
+fn ftp_data_connections_that_do_not_resume_are_told() {
+    let refused = || full(1).full().data_of(0);
+    let of_another = full(2).resumed(0).data_of(1);
+    check(&[
+        (&data_channel_session::CAUSE, full(3), &[]),
+        (&data_channel_session::CAUSE, full(1).resumed(0).data_of(0), &[]),
+        (&data_channel_session::CAUSE, full(1).resumed(0).data_of(0).resumed(1).data_of(0), &[]),
+        (&data_channel_session::CAUSE, full(1).refused(0).data_of(0), &[]),
+        (
+            &data_channel_session::CAUSE,
+            refused(),
+            &["Fault, Certain", "1 of 1 data connections", "it offered no session", "522"],
+        ),
+        (&data_channel_session::CAUSE, of_another, &["1 of 1", "a session of another connection, resumed"]),
+        (&data_channel_session::CAUSE, refused().gives(0), &[]),
+        (&client_never_offers::CAUSE, refused(), &[]),
+    ]);
+}
+
+#[test]
 fn a_client_that_keeps_few_names_is_told() {
     let to = |names: &[&'static str]| names.iter().fold(Client::new(), |client, name| client.to(name).full());
     let one = Client::new().to("a.test").full().resumed(0).to("b.test").full().to("a.test").full().resumed(3);
