@@ -33,7 +33,7 @@ curl --ssl-reqd -k -u USER ftp://HOST/
 curl --ssl-reqd -k -u USER --no-sessionid ftp://HOST/
 ```",
     costs: "Every transfer of a client that does not resume there; and a full handshake for each transfer where the server does not.",
-    advice: "Let clients resume the session, which shows whose the data connection is. Where they cannot:",
+    advice: "Let clients resume the session, which shows whose the data connection is, or let the server do without it:",
     fixes: &[
         fix("vsftpd", "", "require_ssl_reuse=NO; a data connection is then known by its port alone"),
         fix("ProFTPD", "", "TLSOptions NoSessionReuseRequired; a data connection is then known by its port alone"),
