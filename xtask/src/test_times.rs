@@ -42,7 +42,8 @@ pub(crate) fn print(workspace: &Workspace, wanted: &[String]) -> anyhow::Result<
     for (used, elapsed, tests, name) in &lines {
         println!("{:9.1} {:9.1} {tests:6}  {name}", used.as_secs_f64(), elapsed.as_secs_f64());
     }
-    let (used, elapsed): (Duration, Duration) = (lines.iter().map(|line| line.0).sum(), lines.iter().map(|line| line.1).sum());
+    let (used, elapsed): (Duration, Duration) =
+        (lines.iter().map(|line| line.0).sum(), lines.iter().map(|line| line.1).sum());
     let tests: u64 = lines.iter().map(|line| line.2).sum();
     println!("{:9.1} {:9.1} {tests:6}  all {}", used.as_secs_f64(), elapsed.as_secs_f64(), lines.len());
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
@@ -51,7 +52,8 @@ pub(crate) fn print(workspace: &Workspace, wanted: &[String]) -> anyhow::Result<
 
 /// The test programs of the workspace, as `cargo test --workspace` builds them; documentation's examples have none.
 fn built(workspace: &Workspace) -> anyhow::Result<Vec<Program>> {
-    let mut cargo = workspace.cargo(&["test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]);
+    let mut cargo =
+        workspace.cargo(&["test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]);
     let output = cargo.stderr(std::process::Stdio::inherit()).output().context("cannot run cargo")?;
     ensure!(output.status.success(), "the tests do not compile");
     let mut programs = Vec::new();
@@ -75,7 +77,9 @@ fn built(workspace: &Workspace) -> anyhow::Result<Vec<Program>> {
 /// The processor time, of user and system, of all programs that ended and were waited for.
 fn used_by_children() -> anyhow::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let of = |time: nix::sys::time::TimeVal| Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap_or(0));
+    let of = |time: nix::sys::time::TimeVal| {
+        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap_or(0))
+    };
     Ok(of(usage.user_time()) + of(usage.system_time()))
 }
 
