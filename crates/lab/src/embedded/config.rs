@@ -30,6 +30,8 @@ pub struct EmbeddedConfig {
     pub max_early_data: u32,
     /// How many TLS 1.3 tickets are sent after each handshake, if sessions are resumed at all.
     pub tickets: usize,
+    /// How many of them a client gets at most that asks for a number (RFC 9149); 0 answers nobody.
+    pub most_tickets: u8,
     /// How long tickets are said to live, in seconds, with [`EmbeddedResumption::Ticket`]; none for what rustls says. RFC 9846 has seven
     /// days at most.
     pub ticket_lifetime: Option<u32>,
@@ -139,6 +141,7 @@ impl EmbeddedConfig {
             client_auth: ClientAuthRequest::None,
             max_early_data: 0,
             tickets: 2,
+            most_tickets: 0,
             ticket_lifetime: None,
             stored_sessions: STORED_SESSIONS,
             ticketer: None,
@@ -188,6 +191,7 @@ impl EmbeddedConfig {
             }
         }
         config.max_early_data_size = self.max_early_data;
+        config.max_tls13_tickets = self.most_tickets.into();
         config.alpn_protocols.clone_from(&self.alpn);
         Ok(config)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use reprise_lab::Identity;
-use reprise_model::document::MeasureDocument;
+use reprise_model::document::{MeasureDocument, Observed};
 use reprise_model::{Kind, Version};
 use reprise_servers::Account;
 
@@ -22,13 +22,15 @@ pub(super) enum Beyond {
     Early,
     /// The hybrid group, which many offer by themselves.
     X25519MlKem768,
+    /// As many tickets as are asked for (RFC 9149).
+    TicketRequest,
 }
 
 /// The external PSK that servers are told of, where they can be.
 pub(super) const PSK: (&str, &str) = ("lab", "5f0d3c8e1b7a49626c81d2e3f4a5b607");
 
 impl Beyond {
-    pub(super) const ALL: [Self; 4] = [Self::PskKe, Self::Psk, Self::Early, Self::X25519MlKem768];
+    pub(super) const ALL: [Self; 5] = [Self::PskKe, Self::Psk, Self::Early, Self::X25519MlKem768, Self::TicketRequest];
 
     pub(super) fn heading(self) -> &'static str {
         match self {
@@ -36,6 +38,7 @@ impl Beyond {
             Self::Psk => "1.3 `psk`",
             Self::Early => "1.3 `early`",
             Self::X25519MlKem768 => "X25519MLKEM768",
+            Self::TicketRequest => "RFC 9149",
         }
     }
 
@@ -45,6 +48,7 @@ impl Beyond {
             Self::Psk => &["--psk-identity", PSK.0, "--psk-key", PSK.1],
             Self::Early => &[],
             Self::X25519MlKem768 => &["--groups", "X25519MLKEM768"],
+            Self::TicketRequest => &["--ticket-requests", "5,3"],
         }
     }
 
@@ -95,8 +99,21 @@ impl Beyond {
                 let full = run(Kind::Full).filter(|run| run.observed.group.as_deref() == Some(HYBRID));
                 cell(full)
             }
+            Self::TicketRequest => requested(&run(Kind::Full).unwrap().observed),
         }
     }
 }
+
+/// The server says how many tickets it gives, and gives them; one that says nothing gives its own number.
+fn requested(full: &Observed) -> String {
+    match full.tickets_promised {
+        Some(REQUESTED) if full.tickets_received == u64::from(COUNT) * u64::from(REQUESTED) => "yes".to_owned(),
+        Some(promised) => format!("{promised} of {REQUESTED}"),
+        None => NOT_OFFERED.to_owned(),
+    }
+}
+
+/// Tickets that are asked for on a full handshake.
+const REQUESTED: u8 = 5;
 
 const HYBRID: &str = "X25519MLKEM768";

@@ -126,10 +126,16 @@ pub(super) fn all() -> Vec<Subject> {
             let priority = ":+ECDHE-PSK".to_owned();
             GnutlsServ::start(GnutlsServConfig { psk: psk(), priority, ..GnutlsServConfig::new(identity.clone()) })
         }),
-        rustls().told(Beyond::Early, |identity| {
-            let config = EmbeddedConfig { resumption: EmbeddedResumption::Id, ..EmbeddedConfig::new(identity.clone()) };
-            Ok(EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })?)
-        }),
+        rustls()
+            .told(Beyond::Early, |identity| {
+                let config = EmbeddedConfig { resumption: EmbeddedResumption::Id, ..EmbeddedConfig::new(identity.clone()) };
+                Ok(EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })?)
+            })
+            .told(Beyond::TicketRequest, |identity| {
+                let config =
+                    EmbeddedConfig { resumption: EmbeddedResumption::Ticket, ..EmbeddedConfig::new(identity.clone()) };
+                Ok(EmbeddedServer::start(EmbeddedConfig { most_tickets: 8, ..config })?)
+            }),
         go(),
         subject("Node", &["node"], "--version", |identity, session_store, session_tickets| {
             NodeJs::start(NodeConfig { session_store, session_tickets, ..NodeConfig::new(identity.clone()) })
