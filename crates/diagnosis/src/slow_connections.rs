@@ -4,15 +4,9 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::{MeasureDocument, Run, SampleRecord};
 use reprise_model::{Kind, Phase, Version};
-use reprise_stats::upper_mode;
+use reprise_stats::{STEP_NS, TIMEOUT_NS, upper_mode};
 
 use crate::figures::{connections, span};
-
-/// A step that matters, in nanoseconds: less is what a busy machine has one wait, and an acknowledgement is delayed for 40 ms.
-const STEP_NS: u64 = 25_000_000;
-
-/// From this step on, in nanoseconds, something was waited for in vain.
-pub(crate) const TIMEOUT_NS: u64 = 500_000_000;
 
 /// The phases that a step may be in.
 const PHASES: [Phase; 7] =
@@ -82,17 +76,21 @@ impl SlowConnections<'_> {
 
     /// "7 of 21 connections take 1.00 s longer to connect".
     pub fn in_words(&self) -> String {
-        let (slow, step) = (self.slow.len(), span(self.step_ns));
-        let when = match self.phase {
-            Phase::Resolve => "to resolve the name",
-            Phase::Connect => "to connect",
-            Phase::Proxy => "until the proxy has connected",
-            Phase::Starttls => "before TLS begins",
-            Phase::Tls => "in the handshake",
-            Phase::Wait => "until the response begins",
-            Phase::Receive | Phase::Total => "until the response ends",
-        };
-        let take = if slow == 1 { "takes" } else { "take" };
-        format!("{slow} of {} {take} {step} longer {when}", connections(self.count()))
+        longer(self.slow.len() as u64, self.count(), self.step_ns, self.phase)
     }
+}
+
+/// "7 of 21 connections take 1.00 s longer to connect".
+pub fn longer(slow: u64, all: u64, step_ns: u64, phase: Phase) -> String {
+    let when = match phase {
+        Phase::Resolve => "to resolve the name",
+        Phase::Connect => "to connect",
+        Phase::Proxy => "until the proxy has connected",
+        Phase::Starttls => "before TLS begins",
+        Phase::Tls => "in the handshake",
+        Phase::Wait => "until the response begins",
+        Phase::Receive | Phase::Total => "until the response ends",
+    };
+    let take = if slow == 1 { "takes" } else { "take" };
+    format!("{slow} of {} {take} {} longer {when}", connections(all), span(step_ns))
 }

@@ -138,7 +138,7 @@ impl LoadOutcome {
     }
 
     /// Every histogram that holds something.
-    fn histograms(&self) -> Vec<(Kind, Option<Phase>, &Histogram<u64>)> {
+    pub(crate) fn histograms(&self) -> Vec<(Kind, Option<Phase>, &Histogram<u64>)> {
         let mut all = Vec::new();
         for kind in Kind::ALL {
             let Some(histograms) = self.summary.of(kind).and_then(|summary| summary.histograms()) else { continue };

@@ -1,7 +1,9 @@
 //! When the figures must not be trusted, as numbers: `reprise-explain` words it.
 
 use reprise_model::document::LoadDocument;
-use reprise_model::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Version};
+use reprise_model::{CpuRestraint, FaultName, Kind, LoadNotice, Nanos, Phase, RefusalCause, Version};
+use reprise_stats::histogram::Histogram;
+use reprise_stats::{STEP_NS, TIMEOUT_NS, UpperMode, upper_mode_of_histogram};
 use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;
@@ -17,6 +19,9 @@ const SHORT: f64 = 0.5;
 
 /// Seconds of few connections differ by so many standard deviations of a Poisson process, and nothing was at work.
 const CHANCE: f64 = 4.0;
+
+/// Less than one connection in so many that is slow may have met one stop of the machine.
+const FEW: u64 = 20;
 
 /// What somebody on this side can do something about.
 const REMEDIABLE: [FaultName; 4] = [
@@ -46,6 +51,9 @@ impl LoadOutcome {
             notices.push(LoadNotice::ErrorResponses);
         }
         of_sessions(document, options, &mut notices);
+        if document.bottleneck.client_busy < SUSPECT {
+            notices.extend(self.slow_phases());
+        }
         notices.extend(self.want_of_tickets(document, options));
         if is_on_this_machine(options.address.ip()) && options.server_pid.is_none() {
             notices.push(LoadNotice::SharedMachine);
@@ -94,6 +102,22 @@ impl LoadOutcome {
         if waited >= CROWDED {
             notices.push(LoadNotice::Crowded { waited });
         }
+    }
+
+    /// The phases in which a part of the connections takes a step longer. One stop of the machine holds up a few of many: that is no mode.
+    fn slow_phases(&self) -> Vec<LoadNotice> {
+        let phases = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Total);
+        let of_phase = |phase: Phase| {
+            let of_it = self.histograms().into_iter().filter(|(_, of, _)| *of == Some(phase));
+            let histograms: Vec<&Histogram<u64>> = of_it.map(|(_, _, histogram)| histogram).collect();
+            let modes = histograms.iter().filter_map(|it| upper_mode_of_histogram(it, STEP_NS, TIMEOUT_NS));
+            let modes: Vec<UpperMode> = modes.collect();
+            let slow: u64 = modes.iter().map(|mode| mode.count as u64).sum();
+            let of: u64 = histograms.iter().map(|histogram| histogram.len()).sum();
+            let step = Nanos(modes.iter().map(|mode| mode.step).max()?);
+            (slow * FEW >= of).then_some(LoadNotice::SomeSlow { phase, slow, of, step })
+        };
+        phases.filter_map(of_phase).collect()
     }
 
     /// Whether full handshakes were made since no resumed connection brought a new ticket of TLS 1.3, which serves once.

@@ -13,8 +13,8 @@ use reprise_lab::{EmbeddedResumption, EmbeddedServer};
 use reprise_load::{
     Arrival, ArrivalSpread, LoadEnd, LoadOptions, NoLoadObserver, Stage, StepTarget, TlsOptions, WeightedName, run, search,
 };
-use reprise_model::{FaultName, Kind, LoadNotice, Nanos, Version};
-use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
+use reprise_model::{FaultName, Kind, LoadNotice, Nanos, Phase, Version};
+use reprise_servers::{Balancing, MisbehavingServer, Relay, RelayFault, RelayRule, start_balancer};
 
 fn server() -> EmbeddedServer {
     Lab::new().server(EmbeddedResumption::Ticket)
@@ -81,6 +81,30 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     let in_warmup = document.total_warmup_errors() + document.warmup_not_started;
     assert!((598..=602).contains(&(counted + in_warmup)), "{counted} {in_warmup}");
     assert!((298..=310).contains(&counted), "{counted} {in_warmup}");
+}
+
+#[test]
+fn connections_of_which_every_third_is_slow_are_told() {
+    let server = server();
+    let rule = RelayRule { skip_connections: 0, record: 0, fault: RelayFault::Pause(Duration::from_millis(100)) };
+    let late = Relay::start(server.address(), rule).unwrap();
+    let nodes = |third: SocketAddr| vec![server.address(), server.address(), third];
+    for (third, is_slow) in [(late.address(), true), (server.address(), false)] {
+        let balancer = start_balancer(nodes(third), Balancing::RoundRobin).unwrap();
+        let options = LoadOptions {
+            arrival: Arrival::Closed { connections: 4 },
+            end: LoadEnd::Count(60),
+            mix: vec![(Kind::Full, 1), (Kind::Ticket, 1)],
+            ..options(balancer.address())
+        };
+        let outcome = load(&options);
+        let notices = outcome.notices(&document(&outcome, &options), &options);
+        let slow = notices.iter().find_map(|notice| match notice {
+            LoadNotice::SomeSlow { phase: Phase::Tls, slow, of, step } => Some((*slow, *of, step.0 >= 90_000_000)),
+            _ => None,
+        });
+        assert_eq!(slow, is_slow.then_some((20, 60, true)), "{notices:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::document::{LoadCpuLimit, Verdict};
-use crate::{FaultName, Kind};
+use crate::{FaultName, Kind, Nanos, Phase};
 
 /// Why somebody is called the bottleneck of a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,6 +153,17 @@ pub enum LoadNotice {
     },
     /// Connections completed after a HelloRetryRequest.
     HelloRetries,
+    /// A part of the connections took a step longer than the others in one phase.
+    SomeSlow {
+        /// The phase.
+        phase: Phase,
+        /// How many took it.
+        slow: u64,
+        /// Of so many that have the phase.
+        of: u64,
+        /// How much longer.
+        step: Nanos,
+    },
     /// Connections were due and never began, those of the warm-up included.
     NotStarted {
         /// How many.

@@ -325,6 +325,10 @@ impl Schedule {
             return Err(failed);
         }
         measurement.note(&failed);
+        // It may be the offer that fails: those that offer nothing, priming ones among them, show whether the target is there.
+        if failed.observation.as_ref().is_some_and(|seen| seen.is_failed_offer()) {
+            return Ok(());
+        }
         match self.failures_in_a_row.add(self.connector.now()) {
             Next::GoOn => {}
             Next::WaitUntil(time) => self.connector.wait_until(time),
@@ -353,7 +357,9 @@ impl Schedule {
         let mut counted = self.series;
         let mut retries = counted.split_off(self.counted.min(counted.len())).into_iter().map(|run| run.series.observations);
         measurement.retries = retries.next().zip(retries.next()).map(|(plain, at_once)| RetryComparison { plain, at_once });
-        let unmeasured = counted.iter().find(|series| series.is_unmeasured());
+        let completed = counted.iter().flat_map(|run| &run.series.observations).filter(|seen| seen.facts().is_some());
+        let last_completed = completed.map(|seen| seen.index).max().unwrap_or_default();
+        let unmeasured = counted.iter().find(|series| series.is_unmeasured(last_completed));
         let last = unmeasured.and_then(|series| series.series.observations.last()?.outcome.err());
         for series in counted {
             let (series, unused) = series.into_parts();

@@ -150,17 +150,24 @@ impl SeriesRun {
         early.filter_map(|seen| seen.phases.wait).max()
     }
 
-    /// Early data that the server accepts and never answers costs its whole timeout each time: a few such connections in a row
-    /// are enough, and more would show nothing else.
+    /// Early data that the server accepts and never answers costs its whole timeout each time, and so does an offer that ends in silence:
+    /// a few such connections in a row are enough, and more would show nothing else.
     pub(crate) fn has_shown_enough(&self) -> bool {
         const ENOUGH: usize = 3;
-        let last = self.series.observations.iter().rev().take(ENOUGH);
-        last.filter(|seen| seen.outcome == Err(FaultName::EarlyDataUnanswered)).count() == ENOUGH
+        let is_silence = |seen: &&Observation| match seen.outcome {
+            Err(FaultName::EarlyDataUnanswered) => true,
+            Err(FaultName::Timeout) => seen.is_failed_offer(),
+            _ => false,
+        };
+        self.series.observations.iter().rev().take(ENOUGH).filter(is_silence).count() == ENOUGH
     }
 
-    /// Whether none of its connections completed, though nothing explains it.
-    pub(crate) fn is_unmeasured(&self) -> bool {
-        !self.has_shown_enough() && self.series.observations.iter().all(|seen| seen.outcome.is_err())
+    /// Whether none of its connections completed, though nothing explains it: not that offers fail and others complete meanwhile.
+    pub(crate) fn is_unmeasured(&self, last_completed: u32) -> bool {
+        let seen = &self.series.observations;
+        let is_of_offers =
+            seen.first().is_some_and(|first| first.index < last_completed) && seen.iter().all(Observation::is_failed_offer);
+        !self.has_shown_enough() && !is_of_offers && seen.iter().all(|seen| seen.outcome.is_err())
     }
 
     /// The connection that ended just now, if it was made to prime this series.

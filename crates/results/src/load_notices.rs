@@ -12,6 +12,7 @@ use reprise_wire::AlertDescription;
 use crate::fault::name;
 use reprise_diagnosis::answers::{answer, cause};
 use reprise_diagnosis::figures::{means, percent, span};
+use reprise_diagnosis::slow_connections::longer;
 
 const PROTOCOL_VERSION: u8 = AlertDescription::PROTOCOL_VERSION.0;
 
@@ -176,6 +177,11 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
                 starting_again(document)
             )
         }
+        LoadNotice::SomeSlow { phase, slow, of, step } => format!(
+            "{}: quantiles of both together tell neither; `reprise measure` shows which connections they are, `reprise explain \
+             some-connections-slow` what it may be",
+            longer(*slow, *of, step.0, *phase)
+        ),
         LoadNotice::NotStarted { count } => format!(
             "{count} due connections were not started, because all --connections were busy: lower the rate or increase \
                 --connections"

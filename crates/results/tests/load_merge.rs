@@ -7,7 +7,7 @@ use reprise_load::{LoadEnd, LoadOptions, NoLoadObserver, run};
 use reprise_model::document::{
     LoadCpuLimit, LoadDocument, LoadStage, LoadStep, LoadSweep, LoadWindow, Provenance, Target, Verdict,
 };
-use reprise_model::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
+use reprise_model::{DescriptorShortage, FaultName, Kind, LoadNotice, Nanos, Phase, RefusalCause};
 use reprise_results::{MergeError, about_queue, load_warning, merge};
 
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
@@ -220,6 +220,10 @@ fn each_warning_gives_its_figures_and_what_to_do() {
         (
             LoadNotice::HelloRetries,
             "2 of 3 connections were retried (HelloRetryRequest): the server requests secp384r1. A client",
+        ),
+        (
+            LoadNotice::SomeSlow { phase: Phase::Tls, slow: 7, of: 21, step: Nanos(1_000_000_000) },
+            "7 of 21 connections take 1.00 s longer in the handshake: ",
         ),
         (LoadNotice::WarmupFailures, "4 of 4 connections of the warm-up failed (4 × closed_early)"),
         (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),

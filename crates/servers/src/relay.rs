@@ -100,7 +100,7 @@ fn relay(guest: &Guest<'_>, upstream: SocketAddr, rule: Option<RelayRule>, count
 }
 
 /// Forwards what the client sends until it ends, even if the server has gone: a client is never told so by accident.
-fn forward_requests(mut client: &TcpStream, mut server: &TcpStream) {
+pub(crate) fn forward_requests(mut client: &TcpStream, mut server: &TcpStream) {
     let mut bytes = [0; 16_384];
     while let Ok(count @ 1..) = client.read(&mut bytes) {
         let _ = server.write_all(bytes.get(..count).unwrap_or_default());
@@ -147,7 +147,7 @@ fn forward_records(
 const HEADER_BYTES: usize = 5;
 
 /// Reads a whole record, or what there is of it before the server ends; none at the end.
-fn read_record(mut server: &TcpStream) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_record(mut server: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut record = Vec::new();
     Read::take(&mut server, HEADER_BYTES as u64).read_to_end(&mut record)?;
     if let [_, _, _, high, low] = *record {

@@ -1,6 +1,14 @@
 //! Two modes of one sample: most values, and some that lie apart above them by a step.
 
+use crate::histogram::Histogram;
 use crate::quantile::{ascending, median_of_sorted};
+
+/// A step between phases of connections that matters, in nanoseconds: less is what a busy machine has one wait, and an acknowledgement is
+/// delayed for 40 ms.
+pub const STEP_NS: u64 = 25_000_000;
+
+/// From this step on, in nanoseconds, something was waited for in vain.
+pub const TIMEOUT_NS: u64 = 500_000_000;
 
 /// Values that lie apart above the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +57,21 @@ pub fn upper_mode(samples: &[u64], least: u64, large: u64) -> Option<UpperMode> 
         let step = median_of_sorted(upper)? - median_of_sorted(lower)?;
         Some(UpperMode { count: upper.len(), from, step })
     })
+}
+
+/// Of so many values of a histogram that holds more, evenly chosen, two modes are told.
+const CHOSEN: u64 = 4_096;
+
+/// The same of a histogram, whose values count from its least.
+pub fn upper_mode_of_histogram(histogram: &Histogram<u64>, least: u64, large: u64) -> Option<UpperMode> {
+    let (all, lowest) = (histogram.len(), histogram.min());
+    let chosen = all.min(CHOSEN);
+    let place = |number: u64| (number as f64 + 0.5) / chosen as f64;
+    let samples: Vec<u64> =
+        (0..chosen).map(|number| histogram.value_at_quantile(place(number)).saturating_sub(lowest)).collect();
+    let mode = upper_mode(&samples, least, large)?;
+    let count = usize::try_from(histogram.count_between(lowest.saturating_add(mode.from), histogram.max())).ok()?;
+    Some(UpperMode { count, ..mode })
 }
 
 /// Minus the logarithm of how often so many values of a tail that falls as that of `lower` does would leave the gap empty: a
@@ -130,6 +153,21 @@ mod tests {
             let found = found(200, groups, each, stepping(one_in, ms));
             assert!(found >= 190, "{found} of 200: one in {one_in} of {groups} times {each} takes {ms} ms more");
         }
+    }
+
+    #[test]
+    fn an_upper_mode_is_seen_in_a_histogram() {
+        let found = |fast: u64, slow: u64| {
+            let mut histogram = crate::histogram::histogram().unwrap();
+            histogram.record_n(2_000_000, 1).unwrap();
+            (0..fast - 1).for_each(|place| histogram.record(2_000_000 + place % 50 * 20_000).unwrap());
+            (0..slow).for_each(|place| histogram.record(302_000_000 + place % 50 * 20_000).unwrap());
+            upper_mode_of_histogram(&histogram, STEP_NS, TIMEOUT_NS).map(|it| (it.count, it.step / 1_000_000))
+        };
+        assert_eq!(found(20, 10), Some((10, 300)));
+        assert_eq!(found(60_000, 30_000), Some((30_000, 300)));
+        assert_eq!(found(60_000, 1), None);
+        assert_eq!(found(60, 0), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Middleboxes before a good server that break what is offered through them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use reprise_lab::KeyKind;
-use reprise_servers::{MiddleboxRefusal, start_inspector};
+use reprise_servers::{MiddleboxRefusal, start_inspector, start_with_wrong_secrets};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
@@ -47,6 +49,26 @@ fn short_sighted(lab: &Lab, _: &[String]) -> Started {
     behind(lab, |record| (record.len() > 1400).then_some(MiddleboxRefusal::Close))
 }
 
+/// A router that reads the first segment alone, and of three connections that do not fit into it lets one pass, whose segments came together.
+fn first_segment_alone(lab: &Lab, _: &[String]) -> Started {
+    let large = AtomicUsize::new(0);
+    behind(lab, move |record| {
+        let is_cut = record.len() > FIRST_SEGMENT && large.fetch_add(1, Ordering::SeqCst) % 3 != 1;
+        is_cut.then_some(MiddleboxRefusal::Close)
+    })
+}
+
+/// More than a ClientHello with a key share of X25519MLKEM768 has, and less than one that offers a ticket beside it.
+const FIRST_SEGMENT: usize = 1_600;
+
+/// A server that resumes every third session with another secret than the client's.
+fn wrong_secrets(lab: &Lab, lines: &[String]) -> Started {
+    let config = NginxConfig { http_directives: lines.join("\n"), ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
+    let nginx = Nginx::start(config).unwrap();
+    let relay = start_with_wrong_secrets(nginx.address(), 3).unwrap();
+    Started { address: relay.address(), server: Some(Box::new(nginx)), _others: vec![Box::new(relay)] }
+}
+
 /// A good server, and before it whoever ends large offers: a middlebox that reads only so much.
 pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
     let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(MiddleboxRefusal::Close);
@@ -78,6 +100,12 @@ examined! {
     silence_where_a_session_is_offered:
         behind_one("offer-breaks-connection", &["# behind a middlebox that leaves offers unanswered"], hanging)
             .flags(&["--timeout", "1s", "--tls", "1.3"]);
+    an_end_of_some_that_offer_a_session:
+        behind_one("offer-breaks-connection", &["# behind a router that reads the first segment alone"], first_segment_alone)
+            .flags(&["--groups", "X25519MLKEM768,x25519", "--tls", "1.3"]);
+    every_third_session_resumed_with_another_secret:
+        broken("offer-breaks-connection", &NGINX, &["ssl_session_cache shared:SSL:1m;", "ssl_session_tickets off;"], wrong_secrets)
+            .flags(&["--tls", "1.2"]).beyond_directives();
     an_end_where_the_hello_is_large:
         behind_one("large-client-hello", &["# behind a middlebox that ends large hellos"], short_sighted);
 }

@@ -58,15 +58,13 @@ pub(super) const REFUSES: FaultName = FaultName::Alert(70);
 fn of_experiments(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let runs = examined.examination.runs.iter().filter(|run| run.asked.tls == version);
     let seen: Vec<&ProbeRecord> = runs.clone().flat_map(ExperimentRun::all).collect();
-    // An alert that only offers meet, or only full handshakes, would be of the offer.
-    let of = |offers: bool| seen.iter().copied().filter(move |seen| seen.observation.offered.is_some() == offers);
-    let are_both = |offers: bool| of(offers).any(is_refused) && of(offers).any(|seen| seen.observation.outcome.is_ok());
-    let Some(offers) = [false, true].into_iter().find(|offers| are_both(*offers)) else {
-        return of_early_data(runs, version);
-    };
-    let full: Vec<&ProbeRecord> = of(offers).collect();
+    // An alert that only offers meet is of the offer: `offer-breaks-connection`.
+    let full: Vec<&ProbeRecord> = seen.into_iter().filter(|seen| seen.observation.offered.is_none()).collect();
     let refused: Vec<&ProbeRecord> = full.iter().copied().filter(|seen| is_refused(seen)).collect();
     let completed = full.iter().filter(|seen| seen.observation.outcome.is_ok()).count();
+    if refused.is_empty() || completed == 0 {
+        return of_early_data(runs, version);
+    }
     let title = format!("{version} is spoken on some connections and refused on others: nodes of different configuration");
     let counted = format!("Of {}, {completed} completed and {} were refused", connections(full.len() as u64), refused.len());
     let evidence = std::iter::once(counted).chain(refused.into_iter().take(2).map(cite));

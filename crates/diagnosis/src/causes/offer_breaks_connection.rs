@@ -2,13 +2,17 @@
 
 use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Asked, FaultName};
-use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step, Variation};
+use reprise_model::{Asked, FaultName, Observation};
+use reprise_probe::diagnose::{Examination, ExperimentRun, Judgement, ProbeRecord, Step, Variation};
+use reprise_probe::fleet::MECHANISMS;
 
-use super::{Cause, ExaminedRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset};
+use super::{
+    Cause, ExaminedRule, MeasuredRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset,
+};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
 use crate::judged::odds;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "offer-breaks-connection",
@@ -55,6 +59,7 @@ A failed connection for each client that comes back, and one more attempt where 
     separated_by: &["resume", "history", "as-large-as-an-offer", "large-client-hello", "records", "segments", "identities"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    measured: Some(Rule { rank: 48, find: MeasuredRule::Several(of_measurement) }),
     examined: Some(Rule { rank: 12, find: ExaminedRule::Several(of_experiments) }),
     ..Cause::BLANK
 };
@@ -67,7 +72,7 @@ const CERTAIN: usize = 3;
 
 fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
     let mechanisms = examined.runs("resume").map(|run| run.asked);
-    let plain = mechanisms.filter(|asked| !session_context_unset::is_shown(examined, *asked));
+    let plain = mechanisms.filter(|asked| !session_context_unset::is_shown(examined.case.observations, *asked));
     let mut found: Vec<Finding> = plain.filter_map(|asked| of_plain_offers(examined, asked)).collect();
     let unusual = UNUSUAL.iter().flat_map(|name| examined.runs(name));
     found.extend(unusual.filter_map(|run| of_unusual_offer(examined, run)));
@@ -76,20 +81,51 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
 
 fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     let seen = unvaried(examined.examination, asked);
-    let (offers, full): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =
-        seen.into_iter().partition(|seen| seen.observation.offered.is_some());
-    let failed: Vec<&ProbeRecord> =
-        offers.iter().copied().filter(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_)))).collect();
+    let failed = seen.iter().copied().filter(|seen| seen.observation.is_failed_offer());
+    let finding = of_offers(&Offers {
+        asked,
+        seen: seen.iter().map(|seen| &seen.observation).collect(),
+        judgement: examined.case.judgements.iter().find(|it| it.asked == asked),
+        size: size(examined, asked),
+    })?;
+    Some(finding.because(by_outcome(failed)))
+}
+
+/// Of each mechanism, where nothing else explains it.
+fn of_measurement(case: &MeasuredCase<'_>) -> Vec<Finding> {
+    let plain = MECHANISMS.into_iter().filter(|asked| !session_context_unset::is_shown(case.observations, *asked));
+    plain.filter_map(|asked| of_measured_offers(case, asked)).collect()
+}
+
+fn of_measured_offers(case: &MeasuredCase<'_>, asked: Asked) -> Option<Finding> {
+    let is_of_this =
+        |seen: &&Observation| seen.asked.tls == asked.tls && seen.offered.is_none_or(|offered| offered.kind == asked.kind);
+    let seen: Vec<&Observation> = case.observations.iter().filter(is_of_this).collect();
+    let judgement = seen.iter().any(|seen| seen.is_failed_offer()).then(|| case.judgement(asked))?;
+    of_offers(&Offers { asked, seen, judgement: Some(&judgement), size: None })
+}
+
+/// Connections of one mechanism, those that offer nothing among them.
+struct Offers<'a> {
+    asked: Asked,
+    seen: Vec<&'a Observation>,
+    judgement: Option<&'a Judgement>,
+    /// What shows that it is a matter of the ClientHello's size.
+    size: Option<String>,
+}
+
+fn of_offers(of: &Offers<'_>) -> Option<Finding> {
+    let (offers, full): (Vec<&Observation>, Vec<&Observation>) = of.seen.iter().partition(|seen| seen.offered.is_some());
+    let failed: Vec<&Observation> = offers.iter().copied().filter(|seen| seen.is_failed_offer()).collect();
     let (first, last) = failed.first().zip(failed.last())?;
     // A target that had stopped to answer altogether says nothing of offers.
-    if !full.iter().any(|seen| seen.fault.is_none() && seen.observation.index > first.observation.index) {
+    if !full.iter().any(|seen| seen.facts().is_some() && seen.index > first.index) {
         return None;
     }
-    let all = failed.len() == offers.iter().filter(|seen| came(seen).is_some()).count();
-    let full_completed = full.iter().filter(|seen| seen.fault.is_none()).count();
-    let judgement = examined.case.judgements.iter().find(|it| it.asked == asked);
-    let concluded = judgement.and_then(|it| it.of(Concluded::OfferBreaks));
-    let (severity, confidence) = match (concluded, judgement, all) {
+    let all = failed.len() == offers.iter().filter(|seen| seen.is_failed_offer() || is_conclusive(seen)).count();
+    let full_completed = full.iter().filter(|seen| seen.facts().is_some()).count();
+    let concluded = of.judgement.and_then(|it| it.of(Concluded::OfferBreaks));
+    let (severity, confidence) = match (concluded, of.judgement, all) {
         (_, _, true) if failed.len() >= CERTAIN && full_completed == full.len() => (Severity::Fault, Confidence::Certain),
         (Some(conclusion), ..) if conclusion.confidence != Confidence::Possible => (Severity::Fault, conclusion.confidence),
         (_, None, true) => (Severity::Fault, Confidence::Likely),
@@ -98,27 +134,26 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
         // Two of two may be chance.
         _ => (Severity::Risk, Confidence::Possible),
     };
-    let how = named(last.observation.outcome.err().unwrap_or(FaultName::Unconfirmed));
+    let how = named(last.outcome.err().unwrap_or(FaultName::Unconfirmed));
     let what = if all { "the connection" } else { "some connections" };
-    let size = size(examined, asked);
-    let reason = if size.is_some() { ", since its ClientHello is larger" } else { "" };
-    let title = format!("Offering a session breaks {what}{reason}: {}, {how}", mechanism(asked));
+    let reason = if of.size.is_some() { ", since its ClientHello is larger" } else { "" };
+    let title = format!("Offering a session breaks {what}{reason}: {}, {how}", mechanism(of.asked));
     let counted = format!(
         "{} of {} that offered a session failed, {full_completed} of {} that offered none completed",
         failed.len(),
         connections(offers.len() as u64),
         full.len(),
     );
-    let broken = failed.iter().filter(|seen| seen.observation.is_broken_resumption()).count();
+    let broken = failed.iter().filter(|seen| seen.is_broken_resumption()).count();
     let broken = (broken > 0).then(|| format!("{broken} of them failed after the server had accepted the session"));
-    let likelihood = judgement.zip(concluded).map(|(judgement, conclusion)| odds(judgement, conclusion));
-    let evidence = [Some(counted), broken, size, likelihood].into_iter().flatten();
-    Some(
-        CAUSE
-            .finding(severity, confidence, title)
-            .because(evidence.chain(by_outcome(failed.iter().copied())))
-            .under([asked]),
-    )
+    let likelihood = of.judgement.zip(concluded).map(|(judgement, conclusion)| odds(judgement, conclusion));
+    let evidence = [Some(counted), broken, of.size.clone(), likelihood].into_iter().flatten();
+    Some(CAUSE.finding(severity, confidence, title).because(evidence).under([of.asked]))
+}
+
+/// Whether it completed, with no error that leaves open whether the session was why.
+fn is_conclusive(seen: &Observation) -> bool {
+    seen.facts().is_some() && seen.is_answered_well()
 }
 
 /// The connections of this mechanism in which nothing was varied, those that the judge chose too.

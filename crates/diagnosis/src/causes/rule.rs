@@ -25,6 +25,8 @@ pub(crate) struct Rule<F> {
 pub(crate) enum MeasuredRule {
     /// Asked once, about all connections.
     Once(fn(&MeasuredCase<'_>) -> Option<Finding>),
+    /// Asked once, and finds several things.
+    Several(fn(&MeasuredCase<'_>) -> Vec<Finding>),
     /// Asked about each version.
     EachVersion(fn(&MeasuredCase<'_>, Version) -> Option<Finding>),
     /// Asked about the connections of each version and kind, error pages included.
@@ -90,6 +92,7 @@ impl MeasuredRule {
     pub(crate) fn findings(self, case: &MeasuredCase<'_>) -> Vec<Finding> {
         match self {
             Self::Once(find) => find(case).into_iter().collect(),
+            Self::Several(find) => find(case),
             Self::EachVersion(find) => of_each_version(|version| find(case, version)),
             Self::EachSeries(find) => of_each_series(find, case, &case.every_series()),
             Self::EachConclusiveSeries(find) => of_each_series(find, case, &case.conclusive_series()),

@@ -2,10 +2,13 @@
 //! offered ends the connection with internal_error.
 
 use reprise_model::document::{Confidence, Finding, Severity};
-use reprise_model::{Asked, ClientAuthentication, FaultName};
+use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Observation};
+use reprise_probe::fleet::MECHANISMS;
 
-use super::{Cause, ExaminedRule, Rule, fix};
-use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came};
+use super::{Cause, MeasuredRule, Rule, fix};
+use crate::diagnose::examined::{mechanism, named};
+use crate::figures::connections;
+use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "session-context-unset",
@@ -39,28 +42,41 @@ Each client that resumes fails at its second connection; those that try again wi
     separated_by: &["without-certificate"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely],
-    examined: Some(Rule { rank: 15, find: ExaminedRule::Once(of_experiments) }),
+    measured: Some(Rule { rank: 49, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
 
 /// RFC 9846 §6.2: internal_error.
 const INTERNAL_ERROR: FaultName = FaultName::Alert(80);
 
-fn of_experiments(examined: &Examined<'_>) -> Option<Finding> {
-    let asked: Vec<Asked> = examined.runs("resume").map(|run| run.asked).filter(|it| is_shown(examined, *it)).collect();
+fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
+    let asked: Vec<Asked> = MECHANISMS.into_iter().filter(|asked| is_shown(case.observations, *asked)).collect();
     if asked.is_empty() {
         return None;
     }
     let title = "The server requests client certificates and cannot resume such sessions: it closes the connection";
-    let seen = asked.into_iter().flat_map(|asked| examined.plain(asked));
-    let evidence = std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(by_outcome(seen));
-    Some(CAUSE.finding(Severity::Fault, Confidence::Likely, title).because(evidence))
+    let counted = |asked: &Asked| {
+        let count = connections(offers(case.observations, *asked).count() as u64);
+        format!("{}: {count} offered a session, and each ended in {}", mechanism(*asked), named(INTERNAL_ERROR))
+    };
+    let evidence =
+        std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(asked.iter().map(counted));
+    Some(case.found(&CAUSE, Severity::Fault, Confidence::Likely, title).because(evidence).under(asked.clone()))
 }
 
 /// Whether every offer of this mechanism ends in internal_error, at a server that asks for certificates.
-pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
-    let asks = |it: ClientAuthentication| it != ClientAuthentication::NotRequested;
-    let is_asked = examined.full().filter_map(|seen| seen.observation.facts()).any(|it| asks(it.client_authentication));
-    let offers: Vec<ResumptionOutcome> = examined.plain(asked).into_iter().filter_map(came).collect();
-    is_asked && !offers.is_empty() && offers.iter().all(|came| *came == ResumptionOutcome::Failed(INTERNAL_ERROR))
+pub(super) fn is_shown(observations: &[Observation], asked: Asked) -> bool {
+    let asks = |facts: &Facts| facts.kind == Kind::Full && facts.client_authentication != ClientAuthentication::NotRequested;
+    let is_asked = observations.iter().filter_map(Observation::facts).any(asks);
+    let mut of_mechanism = offers(observations, asked).peekable();
+    is_asked && of_mechanism.peek().is_some() && of_mechanism.all(|seen| seen.outcome == Err(INTERNAL_ERROR))
+}
+
+/// The connections that offered a session of this mechanism.
+fn offers(observations: &[Observation], asked: Asked) -> impl Iterator<Item = &Observation> {
+    let is_of_it = move |seen: &&Observation| {
+        let is_made = seen.facts().is_some_and(|_| seen.is_answered_well()) || seen.is_failed_offer();
+        seen.asked.tls == asked.tls && seen.offered.is_some_and(|offered| offered.kind == asked.kind) && is_made
+    };
+    observations.iter().filter(is_of_it)
 }

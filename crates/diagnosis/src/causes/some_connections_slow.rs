@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use reprise_model::document::{Confidence, Finding, SampleRecord, Severity};
 use reprise_model::{Nanos, Phase};
+use reprise_stats::TIMEOUT_NS;
 
 use super::{Cause, MeasuredRule, Rule, fix};
 use crate::figures::{connections, span};
 use crate::series::MeasuredCase;
-use crate::slow_connections::{SlowConnections, TIMEOUT_NS, slow_connections};
+use crate::slow_connections::{SlowConnections, slow_connections};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "some-connections-slow",

@@ -113,9 +113,13 @@ impl<'a> Examined<'a> {
     }
 
     /// How sure a rule may be of a difference that an experiment shows. It has to be there each time that the experiment was
-    /// made: once or twice may be chance, another node of several, or a server that refuses one of ten.
+    /// made: twice may be chance, another node of several, or a server that refuses one of ten, and once says nothing.
     pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[ProbeRecord]) -> bool) -> Option<Confidence> {
-        let confidence = if run.repeats.len() < REPEATS { Confidence::Possible } else { Confidence::Likely };
+        let confidence = match run.repeats.len() {
+            0 => return None,
+            REPEATS.. => Confidence::Likely,
+            _ => Confidence::Possible,
+        };
         let is_there = is_there(&run.seen) && run.repeats.iter().all(|seen| is_there(seen));
         is_there.then_some(confidence)
     }

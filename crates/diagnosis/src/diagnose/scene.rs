@@ -35,7 +35,8 @@ impl Scene {
     pub(crate) fn only(&self, cause: &Cause) -> Option<Finding> {
         let judges = cause.judged.is_some();
         self.with_examined(|examined| {
-            let found = cause.examined.map(|rule| rule.find.findings(examined)).unwrap_or_default();
+            let measured = || cause.measured.map(|rule| rule.find.findings(&examined.case));
+            let found = cause.examined.map(|rule| rule.find.findings(examined)).or_else(measured).unwrap_or_default();
             let judged = if judges { crate::judged::findings(&examined.case) } else { Vec::new() };
             let mut findings: Vec<Finding> = found;
             findings.extend(judged.into_iter().filter(|finding| finding.id == cause.slug));
@@ -127,6 +128,13 @@ impl Scene {
         let repeats = run.repeats.iter().cloned().chain([again]).collect();
         scene.0.runs.push(ExperimentRun { repeats, ..run });
         scene
+    }
+
+    /// The same, with the same outcome.
+    pub(crate) fn repeated(mut self) -> Self {
+        let last = self.0.runs.last_mut().unwrap();
+        last.repeats.push(last.seen.clone());
+        self
     }
 
     /// Sessions offered as they were given, between the repetitions.

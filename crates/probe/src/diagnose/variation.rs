@@ -65,8 +65,9 @@ const OFFERED: usize = 16_000;
 const BESIDE_IDENTITY: usize = 2 + 4 + 1 + 48;
 /// Beside the identities and binders: headers, psk_key_exchange_modes, rounded up.
 const BESIDE_EXTENSION: usize = 32;
-/// Small enough for several records.
-const RECORD: u16 = 100;
+/// Small enough for several records, and for server_name to lie behind the first, session ID or not: else a router that reads one record
+/// alone would know the name of who offers nothing, and not of who offers an ID of 32 bytes before it.
+const RECORD: u16 = 48;
 /// Where a ClientHello is cut in two: behind the record's header and the first fields.
 const SEGMENT: usize = 60;
 

@@ -672,6 +672,44 @@ fn an_answer_that_waits_for_an_acknowledgement_is_nagle() {
 }
 
 #[test]
+fn offers_that_fail_beside_connections_that_complete_are_told() {
+    let fails = |name| {
+        move |seen: &mut Observation| {
+            seen.client = Some(([127, 0, 0, 1], 40_000).into());
+            seen.outcome = Err(name);
+        }
+    };
+    let tickets = || Example::new().run("1.3", Kind::Ticket, 300);
+    let cut = || tickets().all(fails(FaultName::ConnectionReset));
+    let asks = |facts: &mut Facts| facts.client_authentication = ClientAuthentication::Sent;
+    let uncertain = || tickets().all(fails(FaultName::Alert(80))).run("1.3", Kind::Full, 900);
+    check(&[
+        (
+            &offer_breaks_connection::CAUSE,
+            cut().run("1.3", Kind::Full, 900),
+            &[
+                "Fault, Certain",
+                "Offering a session breaks the connection: TLS 1.3 by ticket, connection reset",
+                "100 of 100 connections that offered a session failed, 100 of 100 that offered none completed",
+            ],
+        ),
+        (&offer_breaks_connection::CAUSE, uncertain(), &["Fault, Certain", "internal_error"]),
+        // Nobody knows whether the target was there any more; the server asks for a certificate; all is well.
+        (&offer_breaks_connection::CAUSE, full("1.3").run("1.3", Kind::Ticket, 300).all(fails(FaultName::Timeout)), &[]),
+        (&offer_breaks_connection::CAUSE, uncertain().facts(asks), &[]),
+        (&session_context_unset::CAUSE, uncertain().facts(asks), &["Fault, Likely", "100 connections offered a session"]),
+        (&session_context_unset::CAUSE, uncertain(), &[]),
+        (&offer_breaks_connection::CAUSE, resumed(), &[]),
+        // A connection that was never made offered nothing.
+        (
+            &offer_breaks_connection::CAUSE,
+            tickets().all(|seen| seen.outcome = Err(FaultName::Timeout)).run("1.3", Kind::Full, 900),
+            &[],
+        ),
+    ]);
+}
+
+#[test]
 fn connections_that_take_a_step_longer_are_told() {
     let slow = |one_in, phase, ms: u64| full("1.3").slow(one_in, phase, ms * 1_000);
     let slow_by_chance = slow(3, Phase::Tls, 2_000).samples(|it| it.index = it.index.map(|index| index * 37 % 101));
