@@ -3,7 +3,7 @@
 use reprise_model::document::LoadDocument;
 use reprise_model::{CpuRestraint, FaultName, Kind, LoadNotice, Nanos, Phase, RefusalCause, Version};
 use reprise_stats::histogram::Histogram;
-use reprise_stats::{STEP_NS, TIMEOUT_NS, UpperMode, upper_mode_of_histogram};
+use reprise_stats::{STEP_NS, TIMEOUT_NS, upper_mode_of_histograms};
 use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;
@@ -110,11 +110,9 @@ impl LoadOutcome {
         let of_phase = |phase: Phase| {
             let of_it = self.histograms().into_iter().filter(|(_, of, _)| *of == Some(phase));
             let histograms: Vec<&Histogram<u64>> = of_it.map(|(_, _, histogram)| histogram).collect();
-            let modes = histograms.iter().filter_map(|it| upper_mode_of_histogram(it, STEP_NS, TIMEOUT_NS));
-            let modes: Vec<UpperMode> = modes.collect();
-            let slow: u64 = modes.iter().map(|mode| mode.count as u64).sum();
             let of: u64 = histograms.iter().map(|histogram| histogram.len()).sum();
-            let step = Nanos(modes.iter().map(|mode| mode.step).max()?);
+            let mode = upper_mode_of_histograms(&histograms, STEP_NS, TIMEOUT_NS)?;
+            let (slow, step) = (mode.count as u64, Nanos(mode.step));
             (slow * FEW >= of).then_some(LoadNotice::SomeSlow { phase, slow, of, step })
         };
         phases.filter_map(of_phase).collect()

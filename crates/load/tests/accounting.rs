@@ -86,7 +86,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
 #[test]
 fn connections_of_which_every_third_is_slow_are_told() {
     let server = server();
-    let rule = RelayRule { skip_connections: 0, record: 0, fault: RelayFault::Pause(Duration::from_millis(100)) };
+    let rule = RelayRule { skip_connections: 0, record: 0, fault: RelayFault::Pause(Duration::from_millis(300)) };
     let late = Relay::start(server.address(), rule).unwrap();
     let nodes = |third: SocketAddr| vec![server.address(), server.address(), third];
     for (third, is_slow) in [(late.address(), true), (server.address(), false)] {
@@ -100,7 +100,7 @@ fn connections_of_which_every_third_is_slow_are_told() {
         let outcome = load(&options);
         let notices = outcome.notices(&document(&outcome, &options), &options);
         let slow = notices.iter().find_map(|notice| match notice {
-            LoadNotice::SomeSlow { phase: Phase::Tls, slow, of, step } => Some((*slow, *of, step.0 >= 90_000_000)),
+            LoadNotice::SomeSlow { phase: Phase::Tls, slow, of, step } => Some((*slow, *of, step.0 >= 200_000_000)),
             _ => None,
         });
         assert_eq!(slow, is_slow.then_some((20, 60, true)), "{notices:?}");

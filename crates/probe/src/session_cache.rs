@@ -58,9 +58,11 @@ impl SessionCache {
         } else if record.observation.kind().is_some_and(|kind| kind != Kind::Full) {
             self.refusals = 0;
         }
-        // A session that was refused is not worth offering again.
+        // A session that was refused is not worth offering again, nor one that failed once it was accepted: the server forgets it
+        // (RFC 5246 §7.2.2).
+        let is_over = is_refusal || record.observation.is_broken_resumption();
         let offered = record.offered.take();
-        let serves_on = offered.filter(|held| !is_refusal && version_of(&held.session) == Version::Tls12);
+        let serves_on = offered.filter(|held| !is_over && version_of(&held.session) == Version::Tls12);
         self.keep(serves_on.into_iter().chain(std::mem::take(&mut record.sessions)));
     }
 

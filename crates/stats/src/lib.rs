@@ -44,7 +44,7 @@ pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
 pub use line::{LeastSquaresLine, Point};
 pub use mean::mean_interval;
-pub use modes::{STEP_NS, TIMEOUT_NS, UpperMode, upper_mode, upper_mode_of_histogram};
+pub use modes::{STEP_NS, TIMEOUT_NS, UpperMode, upper_mode, upper_mode_of_histograms};
 pub use order::balanced_order;
 pub use quantile::{median, quantile};
 pub use random::{Chance, shuffle};

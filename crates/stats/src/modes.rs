@@ -59,19 +59,22 @@ pub fn upper_mode(samples: &[u64], least: u64, large: u64) -> Option<UpperMode> 
     })
 }
 
-/// Of so many values of a histogram that holds more, evenly chosen, two modes are told.
+/// Of so many values of histograms that hold more, evenly chosen, two modes are told.
 const CHOSEN: u64 = 4_096;
 
-/// The same of a histogram, whose values count from its least.
-pub fn upper_mode_of_histogram(histogram: &Histogram<u64>, least: u64, large: u64) -> Option<UpperMode> {
-    let (all, lowest) = (histogram.len(), histogram.min());
-    let chosen = all.min(CHOSEN);
-    let place = |number: u64| (number as f64 + 0.5) / chosen as f64;
-    let samples: Vec<u64> =
-        (0..chosen).map(|number| histogram.value_at_quantile(place(number)).saturating_sub(lowest)).collect();
+/// The same of histograms, the values of each counted from its least.
+pub fn upper_mode_of_histograms(histograms: &[&Histogram<u64>], least: u64, large: u64) -> Option<UpperMode> {
+    let all: u64 = histograms.iter().map(|histogram| histogram.len()).sum();
+    let mut samples = Vec::new();
+    for histogram in histograms {
+        let chosen = if all > CHOSEN { histogram.len() * CHOSEN / all } else { histogram.len() };
+        let place = |number: u64| (number as f64 + 0.5) / chosen as f64;
+        let value = |number: u64| histogram.value_at_quantile(place(number)).saturating_sub(histogram.min());
+        samples.extend((0..chosen).map(value));
+    }
     let mode = upper_mode(&samples, least, large)?;
-    let count = usize::try_from(histogram.count_between(lowest.saturating_add(mode.from), histogram.max())).ok()?;
-    Some(UpperMode { count, ..mode })
+    let slow = histograms.iter().map(|it| it.count_between(it.min().saturating_add(mode.from), u64::MAX)).sum::<u64>();
+    Some(UpperMode { count: usize::try_from(slow).ok()?, ..mode })
 }
 
 /// Minus the logarithm of how often so many values of a tail that falls as that of `lower` does would leave the gap empty: a
@@ -162,7 +165,7 @@ mod tests {
             histogram.record_n(2_000_000, 1).unwrap();
             (0..fast - 1).for_each(|place| histogram.record(2_000_000 + place % 50 * 20_000).unwrap());
             (0..slow).for_each(|place| histogram.record(302_000_000 + place % 50 * 20_000).unwrap());
-            upper_mode_of_histogram(&histogram, STEP_NS, TIMEOUT_NS).map(|it| (it.count, it.step / 1_000_000))
+            upper_mode_of_histograms(&[&histogram], STEP_NS, TIMEOUT_NS).map(|it| (it.count, it.step / 1_000_000))
         };
         assert_eq!(found(20, 10), Some((10, 300)));
         assert_eq!(found(60_000, 30_000), Some((30_000, 300)));

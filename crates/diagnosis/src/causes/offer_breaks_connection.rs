@@ -11,6 +11,7 @@ use super::{
 };
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
+use crate::findings::service;
 use crate::judged::odds;
 use crate::series::MeasuredCase;
 
@@ -27,8 +28,8 @@ and each that was made, are certain. Where only some of them fail, as many conne
 no node of several, and no limit: a connection that fails after the server has accepted the session excludes a node that is down. Then a ClientHello as
 large is sent without a session: where that fails too, the finding says that its size is the reason. A target that went down altogether is
 not meant. Where sessions resume in plain connections, unusual ones are tried as well: a ClientHello split over records or segments,
-many PSK identities, no SNI, no ALPN, no key share. Of these the finding names the offer that fails; what fails without a session too is not
-meant.",
+many PSK identities, no SNI, no ALPN, no key share. Of these the finding names the offer that fails, twice at least; what fails without a
+session too is not meant.",
     confirm: "\
 Offer a session, and then none:
 
@@ -82,13 +83,14 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
 fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     let seen = unvaried(examined.examination, asked);
     let failed = seen.iter().copied().filter(|seen| seen.observation.is_failed_offer());
-    let finding = of_offers(&Offers {
+    let mut finding = of_offers(&Offers {
         asked,
         seen: seen.iter().map(|seen| &seen.observation).collect(),
         judgement: examined.case.judgements.iter().find(|it| it.asked == asked),
         size: size(examined, asked),
     })?;
-    Some(finding.because(by_outcome(failed)))
+    finding.evidence.extend(by_outcome(failed));
+    Some(finding)
 }
 
 /// Of each mechanism, where nothing else explains it.
@@ -102,7 +104,8 @@ fn of_measured_offers(case: &MeasuredCase<'_>, asked: Asked) -> Option<Finding> 
         |seen: &&Observation| seen.asked.tls == asked.tls && seen.offered.is_none_or(|offered| offered.kind == asked.kind);
     let seen: Vec<&Observation> = case.observations.iter().filter(is_of_this).collect();
     let judgement = seen.iter().any(|seen| seen.is_failed_offer()).then(|| case.judgement(asked))?;
-    of_offers(&Offers { asked, seen, judgement: Some(&judgement), size: None })
+    let finding = of_offers(&Offers { asked, seen, judgement: Some(&judgement), size: None })?;
+    Some(finding.fixed_by(CAUSE.remedies_in(service(&case.figures.target))))
 }
 
 /// Connections of one mechanism, those that offer nothing among them.

@@ -174,7 +174,7 @@ fn sessions_are_offered_in_a_burst() {
     check(vec![
         (&tickets_run_out::CAUSE, burst(&[TICKET, TICKET], 6), two_tickets),
         (&tickets_run_out::CAUSE, burst(&[TICKET; 8], 0), &[]),
-        (&tickets_run_out::CAUSE, burst(&[TICKET, FULL], 6), &["Risk"]),
+        (&tickets_run_out::CAUSE, burst(&[TICKET, FULL], 6).repeated(), &["Risk"]),
     ]);
 }
 
