@@ -19,7 +19,8 @@ over from a place with weaker checks. Without one OpenSSL refuses to resume: it 
 error (\"session id context uninitialized\") instead of going on with a full handshake.",
     seen: "\
 The server asks for a certificate in full handshakes, and every connection that offers a session ends with the alert
-internal_error (80). An alert without a request for a certificate is `offer-breaks-connection`.",
+internal_error (80): three of one mechanism are certain. An alert without a request for a certificate is
+`offer-breaks-connection`.",
     confirm: "\
 The second of these connections fails:
 
@@ -41,7 +42,7 @@ Each client that resumes fails at its second connection; those that try again wi
     ],
     separated_by: &["without-certificate"],
     severities: &[Severity::Fault],
-    confidences: &[Confidence::Likely],
+    confidences: &[Confidence::Certain, Confidence::Likely],
     measured: Some(Rule { rank: 49, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
@@ -61,8 +62,13 @@ fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     };
     let evidence =
         std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(asked.iter().map(counted));
-    Some(case.found(&CAUSE, Severity::Fault, Confidence::Likely, title).because(evidence).under(asked.clone()))
+    let is_sure = asked.iter().any(|asked| offers(case.observations, *asked).count() >= CERTAIN);
+    let confidence = if is_sure { Confidence::Certain } else { Confidence::Likely };
+    Some(case.found(&CAUSE, Severity::Fault, confidence, title).because(evidence).under(asked.clone()))
 }
+
+/// So many offers of one mechanism, each of which ended so, are no chance.
+const CERTAIN: usize = 3;
 
 /// Whether every offer of this mechanism ends in internal_error, at a server that asks for certificates.
 pub(super) fn is_shown(observations: &[Observation], asked: Asked) -> bool {

@@ -53,7 +53,7 @@ impl History<'_, '_> {
             let offer = seen.observation.offered.and_then(|offered| place_of(&made, offered.origin?.index));
             let request = NextConnection { connection: made.len(), after: None, offer, variation: Change::Plain };
             reader.tell(&mut examination, request, &seen.observation, &self.given);
-            self.forget_failed(&seen.observation);
+            self.forget_failed(&seen.observation, &made);
             made.push(seen.observation);
         }
         let ended = self.proceed(&mut examination, &mut made, reader);
@@ -102,7 +102,7 @@ impl History<'_, '_> {
             keep(&mut self.given, &record, self.asked);
             let request = NextConnection { offer: request.offer.filter(|_| is_offered), ..request };
             reader.tell(examination, request, &seen, &self.given);
-            self.forget_failed(&seen);
+            self.forget_failed(&seen, made);
             made.push(seen);
             match record.fault {
                 Some(_) if hung >= HANGS => return self.check_that_it_answers(examination, made, reader),
@@ -116,10 +116,13 @@ impl History<'_, '_> {
     }
 
     /// A server forgets a session that it accepted on a connection that ended in a fatal alert (RFC 5246 §7.2.2): that it refuses it
-    /// later shows nothing.
-    fn forget_failed(&mut self, seen: &Observation) {
-        let origin = seen.offered.filter(|_| seen.is_broken_resumption()).and_then(|offered| offered.origin);
-        origin.and_then(|origin| self.given.remove(&origin.index));
+    /// later shows nothing. An ID that was resumed stays what it was.
+    fn forget_failed(&mut self, seen: &Observation, made: &[Observation]) {
+        let mut failed = Some(seen).filter(|seen| seen.is_broken_resumption());
+        while let Some(origin) = failed.and_then(|seen| seen.offered?.origin) {
+            self.given.remove(&origin.index);
+            failed = made.iter().find(|it| it.index == origin.index && it.kind() == Some(Kind::Id));
+        }
     }
 
     /// Where only offers fail, the target still answers others, one of which tells the judge as much.

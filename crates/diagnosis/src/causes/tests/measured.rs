@@ -697,7 +697,7 @@ fn offers_that_fail_beside_connections_that_complete_are_told() {
         // Nobody knows whether the target was there any more; the server asks for a certificate; all is well.
         (&offer_breaks_connection::CAUSE, full("1.3").run("1.3", Kind::Ticket, 300).all(fails(FaultName::Timeout)), &[]),
         (&offer_breaks_connection::CAUSE, uncertain().facts(asks), &[]),
-        (&session_context_unset::CAUSE, uncertain().facts(asks), &["Fault, Likely", "100 connections offered a session"]),
+        (&session_context_unset::CAUSE, uncertain().facts(asks), &["Fault, Certain", "100 connections offered a session"]),
         (&session_context_unset::CAUSE, uncertain(), &[]),
         (&offer_breaks_connection::CAUSE, resumed(), &[]),
         // A connection that was never made offered nothing.
