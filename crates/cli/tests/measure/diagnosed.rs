@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use reprise_lab::EmbeddedResumption;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
+use reprise_model::{Kind, Version};
 use reprise_servers::{MiddleboxRefusal, start_inspector};
 
 use reprise_harness::{Lab, Outcome, Reprise};
@@ -62,6 +63,20 @@ fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     assert_eq!(finding.id, "offer-breaks-connection", "{diagnosis:?}");
     assert!(finding.fails_a_diagnosis(), "{diagnosis:?}");
     assert!(finding.title.ends_with("timeout"), "{}", finding.title);
+}
+
+#[test]
+fn offers_that_die_are_a_fault_of_a_measurement() {
+    let lab = Lab::new();
+    let server = lab.server(EmbeddedResumption::Ticket);
+    let closing =
+        start_inspector(server.address(), |hello| offers_a_session(hello).then_some(MiddleboxRefusal::Close)).unwrap();
+    let outcome = lab.measure(closing.address()).args(["--tls", "1.3"]).count(5).run().exits(1);
+    let document = outcome.document();
+    let finding = document.findings.first().unwrap();
+    assert_eq!(finding.id, "offer-breaks-connection", "{:?}", document.findings);
+    assert!(finding.evidence[0].starts_with("5 of 5 connections that offered a session failed"), "{:?}", finding.evidence);
+    assert_eq!(document.run(Version::Tls13, Kind::Ticket).map(|run| (run.n, run.failed)), Some((0, 5)));
 }
 
 /// One with a ticket is longer than this, and one without it shorter.

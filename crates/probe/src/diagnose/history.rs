@@ -83,6 +83,7 @@ impl History<'_, '_> {
             let last = made.last().map_or(Nanos(0), |seen| seen.start);
             let due = last.0 + (request.after.unwrap_or_default() * 1e9) as u64;
             self.limited.connector.wait_until(Nanos(due));
+            let request = NextConnection { offer: self.still_held(request.offer, made), ..request };
             let held = request.offer.and_then(|place| self.given.get(&made.get(place)?.index)).cloned();
             let held = held.filter(|held| serves(held, self.asked, self.limited.connector.now()));
             let (step, offer) = match held {
@@ -113,6 +114,12 @@ impl History<'_, '_> {
                 _ => {}
             }
         }
+    }
+
+    /// The connection whose session is wanted, or that of the newest session where this one is over.
+    fn still_held(&self, wanted: Option<usize>, made: &[Observation]) -> Option<usize> {
+        let is_held = |place: &usize| made.get(*place).is_some_and(|seen| self.given.contains_key(&seen.index));
+        wanted.and_then(|place| Some(place).filter(is_held).or_else(|| (0..made.len()).rev().find(is_held)))
     }
 
     /// A server forgets a session that it accepted on a connection that ended in a fatal alert (RFC 5246 §7.2.2): that it refuses it
