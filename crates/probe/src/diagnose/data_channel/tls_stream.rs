@@ -6,6 +6,7 @@ use reprise_connection::Fault;
 use reprise_connection::prologue::reply;
 use reprise_engine::{Config, Connection, Error, Offer, Session, Start};
 use reprise_model::{FailureClass, FaultName, Kind};
+use reprise_wire::Record;
 
 use crate::clock::Clock;
 use crate::connector::date;
@@ -91,8 +92,7 @@ impl TlsStream {
             bytes => self.tls.receive(now, bytes),
         };
         if taken.is_err() {
-            let bytes = self.buffer.get(..count).unwrap_or_default();
-            self.in_the_clear = reply::code(bytes).map(|_| first_line(bytes));
+            self.in_the_clear = self.reply_in_the_clear(count);
             // The alert that says why.
             let _ = self.flush();
         }
@@ -100,14 +100,27 @@ impl TlsStream {
         Ok(true)
     }
 
+    /// The first line of a reply behind the records that stand in so many bytes of the buffer. The rest of it may be to come: vsftpd writes
+    /// it in pieces.
+    fn reply_in_the_clear(&mut self, mut count: usize) -> Option<String> {
+        let mut begin = 0;
+        while let Ok(Some((_, length))) = Record::parse(self.buffer.get(begin..count)?) {
+            begin += length;
+        }
+        reply::code(self.buffer.get(begin..count)?)?;
+        while !self.buffer.get(begin..count)?.contains(&b'\n') {
+            match self.stream.read(self.buffer.get_mut(count..)?) {
+                Ok(0) | Err(_) => break,
+                Ok(more) => count += more,
+            }
+        }
+        String::from_utf8_lossy(self.buffer.get(begin..count)?).lines().next().map(str::to_owned)
+    }
+
     fn flush(&mut self) -> Result<(), Fault> {
         let outgoing = self.tls.take_outgoing(self.clock.now());
         self.stream.write_all(&outgoing).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))
     }
-}
-
-fn first_line(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned()
 }
 
 fn fault(error: Error) -> Fault {
