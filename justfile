@@ -78,7 +78,7 @@ stacks *names:
 pages:
     npm ci --ignore-scripts --no-fund --no-audit --prefix tests/pages
     mkdir -p target/pages
-    REPRISE_PAGES={{justfile_directory()}}/target/pages PICTURES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test measure pages::
+    REPRISE_PAGES={{justfile_directory()}}/target/pages PICTURES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test cli measure::pages::
 
 # time and instructions, side by side with peers
 bench:
@@ -135,14 +135,14 @@ image profile="dist": (static profile)
 full: && (soak "20")
     cargo run --release --locked -p xtask -- judge --worlds 10013
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
-    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-results --test balancing -- --nocapture
+    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-results --test results balancing:: -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
     cargo bench --locked -p reprise-session-benches --features tokio --bench first_answer -- --check
-    REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise
-    REPRISE_STARTS=1000 cargo test --locked -p reprise-session-tests --features openssl --test openssl
+    REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test cli compare::exercise -- --include-ignored
+    REPRISE_STARTS=1000 cargo test --locked -p reprise-session-tests --features openssl --test processes openssl::
     cargo test --locked -p reprise-examples --features tokio --test tlsfuzzer -- --ignored --nocapture
-    cargo test --locked -p xtask --test one_file_and_one_line -- --ignored
+    cargo test --locked -p xtask --test workshop one_file_and_one_line:: -- --ignored
     cargo xtask package
     cargo xtask firmware --twice
     cargo xtask stacks --system
@@ -151,10 +151,10 @@ full: && (soak "20")
     cargo bench --locked -p reprise-benches --bench link -- --check
     cargo xtask stacks --source
     cargo xtask stacks --source wolfssl-5.9 boringssl
-    cargo test --locked -p reprise-cli --test compare -- --ignored
-    cargo test --locked -p reprise-cli --test diagnose -- --ignored --nocapture balanced
-    cargo test --locked -p reprise-cli --test fleet -- --ignored --nocapture
-    cargo test --release --locked -p reprise-cli --test load -- --ignored --nocapture
+    cargo test --locked -p reprise-cli --test cli compare:: -- --ignored
+    cargo test --locked -p reprise-cli --test cli diagnose::balanced -- --ignored --nocapture
+    cargo test --locked -p reprise-cli --test cli fleet:: -- --ignored --nocapture
+    cargo test --release --locked -p reprise-cli --test cli load:: -- --ignored --nocapture
     cargo run --release --locked -- board --requests 100
     cargo run --release --locked -- board --matrix --runs 1 --requests 1
 

@@ -157,6 +157,8 @@ impl Drop for Running {
 
 /// A certificate, and what all processes of an example are called with.
 struct World {
+    /// Of keys and certificates; it goes when this goes.
+    #[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "only examples on tokio read it"))]
     folder: tempfile::TempDir,
     authority: Authority,
     arguments: Vec<String>,

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 /// A page with a table that tests write.
 pub(crate) struct Table {
     page: &'static str,
-    /// What follows `cargo test --package reprise-cli`.
+    /// What follows `cargo test --workspace`.
     test: &'static [&'static str],
     /// What tells the tests to write.
     variable: &'static str,
@@ -21,8 +21,8 @@ pub(crate) const SERVERS: Table = Table {
     page: "docs/guide/21-servers.md",
     test: &[
         "--test",
-        "measure",
-        "every_server::every_server_agrees_connection_for_connection",
+        "cli",
+        "measure::every_server::every_server_agrees_connection_for_connection",
         "--",
         "--exact",
         "--nocapture",
@@ -32,7 +32,7 @@ pub(crate) const SERVERS: Table = Table {
 
 /// Every cause on every server that tests misconfigure.
 pub(crate) const CAUSES_SEEN: Table =
-    Table { page: "docs/guide/22-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
+    Table { page: "docs/guide/22-causes-seen.md", test: &["--test", "cli", "diagnose::"], variable: "REPRISE_WRITE_CAUSES" };
 
 /// Every command and flag.
 pub(crate) const COMMAND_LINE: Table = Table {
@@ -49,7 +49,7 @@ pub(crate) fn write(workspace: &Workspace, table: &Table) -> anyhow::Result<()> 
     let written =
         || fs::metadata(&path).and_then(|metadata| metadata.modified()).with_context(|| format!("cannot read {page}"));
     let before = written()?;
-    let mut tests = workspace.cargo(&["test", "--package", "reprise-cli"]);
+    let mut tests = workspace.cargo(&["test", "--workspace", "--locked"]);
     run(tests.args(*test).env("REPRISE_REQUIRE_SERVERS", "1").env(variable, "1"))
         .with_context(|| format!("{page} is not what tests see"))?;
     ensure!(written()? != before, "no test wrote {page}: is there still one of {test:?}?");

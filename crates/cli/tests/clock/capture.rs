@@ -7,7 +7,7 @@ use reprise_model::Phase;
 use reprise_model::document::SampleRecord;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
-use crate::packets::{Capture, Packets};
+use crate::clock::packets::{Capture, Packets};
 use reprise_harness::{Lab, not_run};
 
 const COUNT: u32 = 50;

@@ -7,7 +7,7 @@ use reprise_model::document::SampleRecord;
 use reprise_model::{Kind, Phase};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 
-use crate::{COUNT, LATE, STALL, quartile};
+use crate::clock::{COUNT, LATE, STALL, quartile};
 use reprise_harness::Lab;
 
 #[test]

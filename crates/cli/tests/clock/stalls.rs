@@ -8,7 +8,7 @@ use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 
-use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
+use crate::clock::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::Lab;
 
 /// RFC 9846 §5.1, as TLS 1.2 has it.

@@ -12,7 +12,7 @@ use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_stats::histogram::decode;
 
-use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
+use crate::clock::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::{Lab, Reprise};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 use reprise_lab::KeyKind;
 use reprise_servers::{Apache, ApacheConfig, ClientVerify};
 
-use crate::broken::{Broken, Software, Started, broken};
-use crate::offers;
+use crate::diagnose::broken::{Broken, Software, Started, broken};
+use crate::diagnose::offers;
 use reprise_harness::Lab;
 
 pub(crate) const APACHE: Software = Software::new("Apache", "apache2", &["-v"]).revealing_itself();

@@ -11,7 +11,7 @@ use reprise_lab::{KeyKind, Versions};
 use reprise_model::document::{BalancedNodes, BalancingPolicy, Confidence, DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer, SessionCache};
 
-use crate::broken::shown;
+use crate::diagnose::broken::shown;
 use reprise_harness::{Lab, Reprise, drawn};
 
 /// What a node does with sessions.

@@ -8,8 +8,8 @@ use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocum
 use reprise_servers::{Balancing, start_balancer};
 use reprise_servers::{RealServer, missing};
 
-use crate::applied::{apply, printed};
-use crate::table::{Row, compare};
+use crate::diagnose::applied::{apply, printed};
+use crate::diagnose::table::{Row, compare};
 use reprise_harness::{Lab, Reprise, locked_version, version};
 
 /// A server that is misconfigured on purpose, and what `diagnose` must say of it.

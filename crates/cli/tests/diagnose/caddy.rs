@@ -9,7 +9,7 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_servers::{Launch, Process, find};
 use serde_json::{Value, json};
 
-use crate::broken::{Software, Started, broken};
+use crate::diagnose::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
 const CADDY: Software = Software::new("Caddy", "caddy", &["version"]).revealing_itself();

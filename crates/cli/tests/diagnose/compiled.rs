@@ -7,7 +7,7 @@ use std::process::Command;
 use reprise_lab::{Identity, KeyKind};
 use reprise_servers::{Launch, Process};
 
-use crate::broken::Started;
+use crate::diagnose::broken::Started;
 use reprise_harness::Lab;
 
 /// A source, and what it is linked with.

@@ -8,7 +8,7 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_model::document::Severity;
 use reprise_servers::{Launch, Process, find};
 
-use crate::broken::{Broken, Software, Started, broken, shown};
+use crate::diagnose::broken::{Broken, Software, Started, broken, shown};
 use reprise_harness::Lab;
 
 const ENVOY: Software = Software::new("Envoy", "envoy", &["--version"]).revealing_itself();

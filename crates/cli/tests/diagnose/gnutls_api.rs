@@ -1,7 +1,7 @@
 //! Programs on GnuTLS's API, in C.
 
-use crate::broken::{Broken, Software, Started, broken};
-use crate::compiled::Source;
+use crate::diagnose::broken::{Broken, Software, Started, broken};
+use crate::diagnose::compiled::Source;
 use reprise_harness::Lab;
 
 const GNUTLS: Software =

@@ -3,8 +3,8 @@
 use reprise_lab::KeyKind;
 use reprise_servers::{ClientVerify, HaProxy, HaProxyConfig, RealServer};
 
-use crate::broken::{Broken, Software, Started, broken};
-use crate::offers;
+use crate::diagnose::broken::{Broken, Software, Started, broken};
+use crate::diagnose::offers;
 use reprise_harness::Lab;
 
 pub(crate) const HAPROXY: Software = Software::new("HAProxy", "haproxy", &["-v"]);

@@ -4,8 +4,8 @@ use reprise_lab::{Identity, KeyKind, ServerSpec};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig};
 use reprise_servers::{MisbehavingServer, ScriptStep};
 
-use crate::broken::{Broken, Software, Started, broken, shown};
-use crate::offers;
+use crate::diagnose::broken::{Broken, Software, Started, broken, shown};
+use crate::diagnose::offers;
 use reprise_harness::Lab;
 
 pub(crate) const NGINX: Software = Software::new("nginx", "nginx", &["-v"]).revealing_itself();

@@ -5,9 +5,9 @@ use reprise_servers::{Apache, ApacheConfig, ClientVerify, Nginx, NginxConfig, Re
 use reprise_servers::{Balancing, start_balancer};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::apache::APACHE;
-use crate::broken::{Software, Started, broken};
-use crate::nginx::NGINX;
+use crate::diagnose::apache::APACHE;
+use crate::diagnose::broken::{Software, Started, broken};
+use crate::diagnose::nginx::NGINX;
 use reprise_harness::{DEADLINE, Lab, start_redis};
 
 const APACHE_WITH_REDIS: Software = Software { needs: &["redis-server"], ..APACHE };

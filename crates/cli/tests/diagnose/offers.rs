@@ -7,8 +7,8 @@ use reprise_servers::{MiddleboxRefusal, start_inspector, start_with_wrong_secret
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
-use crate::broken::{Broken, Started, broken};
-use crate::nginx::NGINX;
+use crate::diagnose::broken::{Broken, Started, broken};
+use crate::diagnose::nginx::NGINX;
 use reprise_harness::Lab;
 
 /// A good nginx, and before it whoever refuses what this says.

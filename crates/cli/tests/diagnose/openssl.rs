@@ -3,7 +3,7 @@
 use reprise_lab::KeyKind;
 use reprise_servers::{SServer, SServerConfig};
 
-use crate::broken::{Broken, Software, Started, broken};
+use crate::diagnose::broken::{Broken, Software, Started, broken};
 use reprise_harness::Lab;
 
 pub(crate) const OPENSSL: Software = Software::new("OpenSSL s_server", "openssl", &["version"]);

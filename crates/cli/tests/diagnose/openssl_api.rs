@@ -1,8 +1,8 @@
 //! Programs on OpenSSL's API, in C.
 
-use crate::broken::{Broken, Software, Started, broken};
-use crate::compiled::Source;
-use crate::offers;
+use crate::diagnose::broken::{Broken, Software, Started, broken};
+use crate::diagnose::compiled::Source;
+use crate::diagnose::offers;
 use reprise_harness::Lab;
 
 const OPENSSL_API: Software =

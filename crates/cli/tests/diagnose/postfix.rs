@@ -9,7 +9,7 @@ use std::process::Command;
 use reprise_lab::KeyKind;
 use reprise_servers::{Launch, Process};
 
-use crate::broken::{Broken, Software, Started, broken};
+use crate::diagnose::broken::{Broken, Software, Started, broken};
 use reprise_harness::Lab;
 
 const POSTFIX: Software = Software::new("Postfix", "postconf", &["-d", "mail_version"]).needing(&[MASTER, "root"]);

@@ -8,7 +8,7 @@ use reprise_servers::{
 };
 use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 
-use crate::broken::{Software, Started, broken};
+use crate::diagnose::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
 const GNUTLS: Software = Software::new("gnutls-serv", "gnutls-serv", &["--version"]);

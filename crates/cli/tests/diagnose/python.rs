@@ -7,7 +7,7 @@ use std::process::Command;
 use reprise_lab::KeyKind;
 use reprise_servers::{Launch, Process};
 
-use crate::broken::{Software, Started, broken};
+use crate::diagnose::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
 const PYTHON: Software = Software::new("Python ssl", "python3", &["--version"]);

@@ -6,7 +6,7 @@ use reprise_servers::{
     ProsodyConfig,
 };
 
-use crate::broken::{Software, Started, broken};
+use crate::diagnose::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
 const EXIM: Software = Software::new("Exim", "exim4", &["-bV"]);

@@ -8,8 +8,8 @@ use std::time::Duration;
 use reprise_lab::KeyKind;
 use reprise_servers::{Launch, Nginx, NginxConfig, Process, RealServer};
 
-use crate::broken::{Broken, Started, broken};
-use crate::haproxy::HAPROXY;
+use crate::diagnose::broken::{Broken, Started, broken};
+use crate::diagnose::haproxy::HAPROXY;
 use reprise_harness::Lab;
 
 /// HAProxy in TCP mode before two nodes and a port that answers no SYN, taken in turn. The lines stand in its `listen` section.

@@ -3,8 +3,8 @@
 use reprise_lab::KeyKind;
 use reprise_servers::{RealServer, Stunnel, StunnelConfig};
 
-use crate::broken::{Broken, Software, Started, broken};
-use crate::sessiond::SessionCacheServer;
+use crate::diagnose::broken::{Broken, Software, Started, broken};
+use crate::diagnose::sessiond::SessionCacheServer;
 use reprise_harness::Lab;
 
 const STUNNEL: Software = Software::new("stunnel", "stunnel", &["-version"]);

@@ -7,8 +7,8 @@ use std::{env, fs};
 
 use reprise_model::document::Finding;
 
-use crate::broken::Broken;
-use crate::{
+use crate::diagnose::broken::Broken;
+use crate::diagnose::{
     apache, caddy, envoy, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, postfix, programs, python,
     services, slow, stunnel,
 };

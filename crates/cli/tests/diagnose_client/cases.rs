@@ -2,7 +2,7 @@
 
 use reprise_model::document::{Confidence, Severity};
 
-use crate::programs::Programs;
+use crate::diagnose_client::programs::Programs;
 
 /// One way in which a client program connects.
 pub(crate) struct Case {
@@ -303,7 +303,7 @@ fn java(programs: &Programs, way: &str) -> Vec<String> {
     words(command.trim_end())
 }
 
-/// This test's own program, as [`crate::rustls_client`] tells.
+/// This test's own program, as [`crate::diagnose_client::rustls_client`] tells.
 fn rustls() -> Vec<String> {
     let program = std::env::current_exe().unwrap();
     words(&format!("{} --exact rustls_client::acts_as_client --ignored --nocapture {{ca}}", program.to_str().unwrap()))

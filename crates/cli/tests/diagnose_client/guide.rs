@@ -5,8 +5,8 @@ use std::{env, fs};
 
 use reprise_harness::Reprise;
 
-use crate::cases::{CASES, Expected};
-use crate::diagnosis;
+use crate::diagnose_client::cases::{CASES, Expected};
+use crate::diagnose_client::diagnosis;
 
 /// The pages, from the root of the workspace.
 const README: &str = "README.md";

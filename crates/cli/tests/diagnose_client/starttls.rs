@@ -3,7 +3,7 @@
 use reprise_connection::StartTls;
 use reprise_model::document::Diagnosis;
 
-use crate::diagnosis;
+use crate::diagnose_client::diagnosis;
 use reprise_harness::Reprise;
 
 fn listening(protocol: &str) -> Reprise {

@@ -3,7 +3,7 @@
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::document::Subject;
 
-use crate::diagnosis;
+use crate::diagnose_client::diagnosis;
 use reprise_harness::Reprise;
 
 fn listening(arguments: &[&str]) -> Reprise {

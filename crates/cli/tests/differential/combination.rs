@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use reprise_model::Version;
 
-use crate::servers::{Server, Servers};
+use crate::differential::servers::{Server, Servers};
 
 /// One offer to one server.
 #[derive(Clone, Debug)]

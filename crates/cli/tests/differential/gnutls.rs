@@ -5,10 +5,10 @@ use std::process::Stdio;
 
 use reprise_model::Version;
 
-use crate::account::{Account, Visit, Visits, yes};
-use crate::combination::Combination;
-use crate::openssl::patiently;
-use crate::ours::certificate;
+use crate::differential::account::{Account, Visit, Visits, yes};
+use crate::differential::combination::Combination;
+use crate::differential::openssl::patiently;
+use crate::differential::ours::certificate;
 use reprise_harness::Lab;
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use reprise_model::Version;
 
-use crate::account::{Account, Visit, Visits, yes};
-use crate::combination::Combination;
-use crate::ours::certificate;
+use crate::differential::account::{Account, Visit, Visits, yes};
+use crate::differential::combination::Combination;
+use crate::differential::ours::certificate;
 use reprise_harness::{DEADLINE, Lab};
 
 const REQUEST: &str = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";

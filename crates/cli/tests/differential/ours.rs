@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use reprise_model::document::{TraceDocument, TracedConnection};
 use reprise_model::{ClientAuthentication, EarlyData, Version};
 
-use crate::account::{Account, Visit, Visits, yes};
-use crate::combination::Combination;
+use crate::differential::account::{Account, Visit, Visits, yes};
+use crate::differential::combination::Combination;
 use reprise_harness::{Lab, Reprise};
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Visits {

@@ -2,8 +2,8 @@
 
 use reprise_model::Version;
 
-use crate::account::Difference;
-use crate::combination::Combination;
+use crate::differential::account::Difference;
+use crate::differential::combination::Combination;
 
 const CURVE_OF_SERVER: &str = "OpenSSL's client refuses, under TLS 1.2, a server's ECDSA certificate whose curve it did not \
     offer in supported_groups (RFC 8422 §5.1 says that a server should not send one); we report what the server does";

@@ -11,9 +11,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, RootCertStore, StreamOwned};
 
-use crate::account::{Account, Visit, Visits, yes};
-use crate::combination::Combination;
-use crate::ours::certificate;
+use crate::differential::account::{Account, Visit, Visits, yes};
+use crate::differential::combination::Combination;
+use crate::differential::ours::certificate;
 use reprise_harness::{DEADLINE, Lab};
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {

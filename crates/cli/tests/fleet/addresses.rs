@@ -6,8 +6,8 @@ use reprise_harness::Lab;
 use reprise_lab::KeyKind;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
-use crate::apart::nginx;
-use crate::examined::{Examined, Prepared, addresses, examine, prepared, prepared_for};
+use crate::fleet::apart::nginx;
+use crate::fleet::examined::{Examined, Prepared, addresses, examine, prepared, prepared_for};
 
 /// One nginx at both families of the loopback, with a key of its own at the second address of IPv4.
 fn examined_at(resolve: &str) -> Examined {

@@ -5,7 +5,7 @@ use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::Confidence;
 use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 
-use crate::examined::{Examined, SHARED_KEY, addresses, examine};
+use crate::fleet::examined::{Examined, SHARED_KEY, addresses, examine};
 
 /// An nginx with this ticket key.
 pub(crate) fn nginx(identity: &Identity, key: u8) -> NginxConfig {

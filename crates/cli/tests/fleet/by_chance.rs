@@ -7,8 +7,8 @@ use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_model::document::{Confidence, Severity};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer};
 
-use crate::apart::nginx;
-use crate::examined::examine;
+use crate::fleet::apart::nginx;
+use crate::fleet::examined::examine;
 
 /// What is drawn of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,7 @@ use reprise_servers::{
     SessionCache, missing,
 };
 
-use crate::examined::{SHARED_KEY, addresses, examine};
+use crate::fleet::examined::{SHARED_KEY, addresses, examine};
 
 /// As HAProxy reads them: three lines of Base64 of 80 bytes.
 pub(crate) fn haproxy_keys(byte: u8) -> String {

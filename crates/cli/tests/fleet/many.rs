@@ -6,8 +6,8 @@ use reprise_harness::Lab;
 use reprise_lab::KeyKind;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 
-use crate::apart::nginx;
-use crate::examined::prepared_for;
+use crate::fleet::apart::nginx;
+use crate::fleet::examined::prepared_for;
 
 /// What a terminal shows at once.
 const SCREEN: usize = 40;

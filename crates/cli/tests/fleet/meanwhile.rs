@@ -7,7 +7,7 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_servers::{Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::examined::{Examined, SHARED_KEY, addresses, prepared, read};
+use crate::fleet::examined::{Examined, SHARED_KEY, addresses, prepared, read};
 
 /// So many connections has the first node seen when something happens to it: each mechanism was tried, and not all is over.
 const BEFORE: usize = 14;

@@ -6,8 +6,8 @@ use reprise_servers::{
     Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, NodeConfig, NodeJs, RealServer, require,
 };
 
-use crate::examined::{SHARED_KEY, addresses, examine};
-use crate::healthy::{apache, haproxy_keys};
+use crate::fleet::examined::{SHARED_KEY, addresses, examine};
+use crate::fleet::healthy::{apache, haproxy_keys};
 
 /// Two nodes as `start` makes them without a remedy and with it.
 fn repairs<S: RealServer>(software: &str, remedy: &str, start: impl Fn(&Lab, &Identity, &str) -> S) {

@@ -5,7 +5,7 @@ use reprise_lab::KeyKind;
 use reprise_model::document::{Confidence, Severity};
 use reprise_servers::{Nginx, NginxConfig, require};
 
-use crate::examined::{Examined, SHARED_KEY, addresses, examine};
+use crate::fleet::examined::{Examined, SHARED_KEY, addresses, examine};
 
 fn of_two_nginx(key: [u8; 80], early_data: bool) -> Examined {
     let lab = Lab::new();

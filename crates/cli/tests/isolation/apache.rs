@@ -2,7 +2,7 @@
 
 use reprise_servers::{Apache, ApacheConfig, RealServer, require};
 
-use crate::scene::Scene;
+use crate::isolation::scene::Scene;
 
 #[test]
 fn virtual_hosts_that_share_ticket_keys_are_isolated() {

@@ -4,7 +4,7 @@
 use reprise_model::document::IsolationVerdict;
 use reprise_servers::{Balancing, ClientVerify, Nginx, NginxConfig, RealServer, require, start_balancer};
 
-use crate::scene::Scene;
+use crate::isolation::scene::Scene;
 
 #[test]
 fn a_place_that_refuses_at_times_is_accused_of_nothing() {

@@ -6,7 +6,7 @@ use std::process::Command;
 use reprise_servers::{Launch, Process, find, require};
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::isolation::scene::Scene;
 
 #[test]
 fn servers_of_one_process_are_isolated() {

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, IsolationVerdict, Severity};
 use reprise_servers::{Go, GoConfig, GoProgram, RealServer, require};
 
-use crate::scene::{Found, Scene};
+use crate::isolation::scene::{Found, Scene};
 
 /// Both know these keys.
 const KEYS: &str = "config.SetSessionTicketKeys([][32]byte{{7}})";

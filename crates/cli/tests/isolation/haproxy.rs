@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, IsolationVerdict, Severity};
 use reprise_servers::{HaProxy, HaProxyConfig, RealServer, require};
 
-use crate::scene::Scene;
+use crate::isolation::scene::Scene;
 
 /// With these further options of the line that verifies, and of the one that does not; and whether they share their ticket keys.
 fn start(scene: &Scene, [open, strict]: [&str; 2], global: &str) -> (HaProxy, [String; 2]) {

@@ -3,7 +3,7 @@
 use reprise_model::document::{Confidence, IsolationVerdict, Severity};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache, require};
 
-use crate::scene::Scene;
+use crate::isolation::scene::Scene;
 
 const KEY: [u8; 80] = [7; 80];
 

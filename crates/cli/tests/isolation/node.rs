@@ -3,7 +3,7 @@
 use reprise_model::document::{IsolationVerdict, Severity};
 use reprise_servers::{NodeConfig, NodeJs, RealServer, require};
 
-use crate::scene::{Found, Scene};
+use crate::isolation::scene::{Found, Scene};
 
 fn isolation(scene: &Scene, [open, strict]: [&str; 2]) -> Found {
     let authority = scene.authority.display();

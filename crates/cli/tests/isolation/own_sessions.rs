@@ -4,7 +4,7 @@
 use reprise_model::document::{Confidence, IsolationVerdict, Severity};
 use reprise_servers::{NodeConfig, NodeJs, RealServer, require};
 
-use crate::scene::{Found, Scene};
+use crate::isolation::scene::{Found, Scene};
 
 /// What is found out of one server whose program refuses these clients.
 fn isolation(scene: &Scene, refused: &str) -> Found {

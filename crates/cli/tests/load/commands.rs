@@ -8,7 +8,7 @@ use reprise_lab::{Authority, ClientAuthRequest, EmbeddedConfig, EmbeddedServer, 
 use reprise_servers::MisbehavingServer;
 use serde_json::Value;
 
-use crate::harness::{count, document, document_in, in_a_network_of_its_own, server, sum, warns};
+use crate::load::harness::{count, document, document_in, in_a_network_of_its_own, server, sum, warns};
 
 #[test]
 fn the_rates_of_the_kinds_make_the_rate() {

@@ -10,7 +10,7 @@ use reprise_lab::KeyKind;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use serde_json::Value;
 
-use crate::harness::{count, document, document_in, outcome, server, warns};
+use crate::load::harness::{count, document, document_in, outcome, server, warns};
 
 /// One fiftieth of a processor: less than any share that the other side may leave.
 const TIME_US: u32 = 1_000;

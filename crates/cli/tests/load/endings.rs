@@ -5,7 +5,7 @@ use std::process::Command;
 use reprise_harness::{Lab, Reprise, Running, program, wait_until};
 use reprise_lab::{EmbeddedServer, Versions};
 
-use crate::harness::{count, document, document_in, in_a_network_of_its_own, outcome, server, sum, warns};
+use crate::load::harness::{count, document, document_in, in_a_network_of_its_own, outcome, server, sum, warns};
 
 /// A load of this server, once some connections have completed.
 fn under_way(server: &EmbeddedServer, flags: &str) -> Running {

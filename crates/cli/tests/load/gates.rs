@@ -3,7 +3,7 @@
 use reprise_harness::{Lab, Outcome, Reprise};
 use reprise_lab::EmbeddedResumption;
 
-use crate::harness::document;
+use crate::load::harness::document;
 
 fn load(lab: &Lab, arguments: &[&str]) -> Outcome {
     let server = lab.server(EmbeddedResumption::Ticket);

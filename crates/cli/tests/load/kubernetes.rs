@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use k8s_openapi::api::batch::v1::Job;
 use serde_json::Value;
 
-use crate::harness::{count, document_in, in_a_network_of_its_own, sum};
+use crate::load::harness::{count, document_in, in_a_network_of_its_own, sum};
 
 /// Where the server is, in the network of the test.
 const TARGET: &str = "10.9.9.1:8443";

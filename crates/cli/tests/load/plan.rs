@@ -12,7 +12,7 @@ use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::harness::{document, server, warns};
+use crate::load::harness::{document, server, warns};
 
 /// One worker, whose ticket keys are lost when it is told to reload.
 struct Server {

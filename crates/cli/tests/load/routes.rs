@@ -9,7 +9,7 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_servers::{Exim, EximConfig, Nginx, NginxConfig, RealServer};
 use serde_json::{Value, json};
 
-use crate::harness::{count, document, sum};
+use crate::load::harness::{count, document, sum};
 
 fn identity() -> Identity {
     Lab::new().identity(KeyKind::P256)
@@ -103,7 +103,7 @@ fn an_smtp_server_is_asked_for_tls_on_each_connection() {
 
 #[test]
 fn what_was_asked_stands_in_the_result() {
-    let server = crate::harness::server();
+    let server = crate::load::harness::server();
     let flags = "-r 50 --spread poisson --seed 7 --duration 400ms --warmup 100ms --ramp 50ms --sessions 9 \
                  --sni a.example=3,b.example --mix full=1,ticket=1 --reuse-tickets";
     let document = loaded(server.address(), flags);

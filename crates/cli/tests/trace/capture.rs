@@ -9,7 +9,7 @@ use reprise_model::Direction;
 use reprise_model::document::TraceDocument;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 
-use crate::traced::{full, handshake_messages, trace};
+use crate::trace::traced::{full, handshake_messages, trace};
 use reprise_harness::Lab;
 
 /// RFC 9846 §4 and RFC 5246 §7.4, by tshark's number for each.

@@ -6,7 +6,7 @@ use std::path::Path;
 use reprise_lab::{ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, NamedGroup, Versions};
 use reprise_model::{Direction, Event, Nanos, Version};
 
-use crate::traced::{full, only, trace};
+use crate::trace::traced::{full, only, trace};
 use reprise_harness::{Lab, assert_page};
 
 /// A server, what it is asked, and what comes of it.

@@ -5,7 +5,7 @@ use std::fs;
 use reprise_model::document::{TraceDocument, TracedConnection};
 use reprise_model::{Event, Kind};
 
-use crate::traced::only;
+use crate::trace::traced::only;
 use reprise_harness::{Lab, Reprise};
 
 fn event<'c>(connection: &'c TracedConnection, message: &str) -> &'c Event {

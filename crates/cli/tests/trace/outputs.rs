@@ -4,7 +4,7 @@ use std::fs;
 
 use reprise_lab::EmbeddedResumption;
 
-use crate::traced::trace;
+use crate::trace::traced::trace;
 use reprise_harness::Lab;
 
 #[test]

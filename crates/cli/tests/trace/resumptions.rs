@@ -4,7 +4,7 @@ use reprise_lab::{ClientAuthRequest, EmbeddedResumption, Identity, KeyKind, Name
 use reprise_model::{Kind, PskMode, Version};
 use reprise_servers::{RealServer, SServer, SServerConfig};
 
-use crate::traced::{full, handshake_messages, only, trace};
+use crate::trace::traced::{full, handshake_messages, only, trace};
 use reprise_harness::Lab;
 
 const PSK: [&str; 4] = ["--psk-identity", "device 7", "--psk-key", "00112233"];

@@ -5,7 +5,7 @@ use reprise_model::Kind;
 use reprise_model::document::{Trace, TracedConnection};
 use reprise_servers::{Account, Exim, EximConfig, RealServer};
 
-use crate::traced::{full, only, trace};
+use crate::trace::traced::{full, only, trace};
 use reprise_harness::{DEADLINE, Gate, Lab, hears, nginx_behind_proxy, nginx_listening, says};
 
 /// A full connection and one that a ticket resumed.

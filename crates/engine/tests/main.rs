@@ -32,6 +32,7 @@ mod survey;
 mod ticket_request;
 mod tls12_legacy;
 mod traffic;
+mod witnesses;
 
 use std::sync::Arc;
 

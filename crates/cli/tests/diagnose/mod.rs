@@ -6,7 +6,7 @@
 /// A test for each, named by the cause and the software, and the list of them for the table.
 macro_rules! examined {
     ($($name:ident: $broken:expr;)+) => {
-        pub(crate) static ALL: &[&$crate::broken::Broken] = &[$(&$broken),+];
+        pub(crate) static ALL: &[&$crate::diagnose::broken::Broken] = &[$(&$broken),+];
         mod tests {
             use super::*;
             $(#[test] fn $name() { $broken.examine(); })+

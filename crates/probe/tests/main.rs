@@ -1,0 +1,5 @@
+//! Measurements of scripted servers in virtual time.
+
+mod crossing;
+mod observer;
+mod turns;

@@ -1,0 +1,4 @@
+//! What documents conclude of whole series of measurements.
+
+mod balancing;
+mod load_merge;

@@ -1,0 +1,5 @@
+//! The session library over arbitrary schedules, through outages and under rustls.
+
+mod arbitrary;
+mod outages;
+mod rustls;

@@ -1,0 +1,4 @@
+//! What the workshop promises of the workspace.
+
+mod one_file_and_one_line;
+mod profiles;
