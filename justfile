@@ -12,6 +12,10 @@ check:
 test:
     cargo test --workspace --locked
 
+# processor time of each test program, the most expensive first; arguments are parts of names, as reprise-cli::cli
+test-times *programs:
+    cargo xtask test-times {{programs}}
+
 # format and clippy, warnings denied
 lint:
     git ls-files '*.rs' | xargs rustfmt --edition 2024 --check
@@ -94,11 +98,11 @@ session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-openssl -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-openssl/openssl,reprise-session-tests/openssl,reprise-examples/frameworks
 
 # which resumption a fleet should choose: five nodes behind HAProxy, measured, restarted, and beside rustls alone;
-# writes docs/guide/18-session-library.md. Optimised as shipped: the profile `release` leaves tokio as it is.
+# writes docs/guide/18-session-library.md
 cluster SECONDS="5" ROUNDS="5":
     cargo build --release --locked -p reprise-cli
-    cargo build --profile dist --locked -p reprise-session-tests --features valkey
-    target/dist/session-cluster target/release/reprise {{SECONDS}} {{ROUNDS}} docs/guide/18-session-library.md docs/cluster.svg
+    cargo build --release --locked -p reprise-session-tests --features valkey
+    target/release/session-cluster target/release/reprise {{SECONDS}} {{ROUNDS}} docs/guide/18-session-library.md docs/cluster.svg
 
 # what is distributed, each run after it is built: the Debian package, the static program and the image
 dist: deb static image
