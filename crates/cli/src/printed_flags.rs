@@ -117,7 +117,9 @@ fn flags_in_the_sources_texts_exist_where_they_are_printed() {
             // The texts of a cause, which come first, are looked at one by one; fixes name the flags of other programs.
             let text = match of_cause {
                 None => text,
-                Some(Some(_)) => text.split_once("\n};\n").unwrap().1.to_owned(),
+                Some(Some(_)) => {
+                    text.split_once("Cause = Cause {\n").and_then(|it| it.1.split_once("\n};\n")).unwrap().1.to_owned()
+                }
                 Some(None) => continue,
             };
             let flags: Vec<Flag> = literals(&text).iter().flat_map(|literal| flags(&program, literal)).collect();
