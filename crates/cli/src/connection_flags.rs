@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
-use reprise_connection::exchange::{HTTP2_ALPN, Request};
+use reprise_connection::exchange::{DNS_ALPN, HTTP2_ALPN, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::ClientIdentity;
 use reprise_probe::{AddressFamily, Alpn, CertificateTrust, CredentialError, Options, ServerName};
@@ -69,7 +69,8 @@ pub(crate) struct ConnectionArgs {
     /// Send this server name and verify the certificate against it, instead of the target's host
     #[arg(long, value_name = "NAME", visible_alias = "servername", value_parser = parse_server_name, help_heading = "TLS")]
     sni: Option<String>,
-    /// Offer these protocols by ALPN, 'h2,http/1.1'; '' for none. The request uses the one that the server selects
+    /// Offer these protocols by ALPN, 'h2,http/1.1'; '' for none. The request uses the one that the server selects; 'dot' asks a
+    /// question of DNS over TLS
     #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
     alpn: Option<String>,
     /// Offer these cipher suites, by IANA or OpenSSL name, separated by ',' or ':'
@@ -198,6 +199,9 @@ impl ConnectionArgs {
         }
         let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         let request = Request { method: self.method, path: self.path, headers: self.header };
+        if let Alpn::Protocols(protocols) = &alpn {
+            check_dns(protocols, self.starttls, names_a_request)?;
+        }
         if let Some(protocol) = self.starttls.filter(|_| names_a_request) {
             bail!("--starttls {protocol} sends no HTTP request: remove --method, --path and --header");
         }
@@ -286,6 +290,23 @@ pub(crate) fn check_fields(fields: &[(String, String)], protocols: &[Vec<u8>]) -
         }
         _ => Ok(()),
     }
+}
+
+/// That DNS over TLS is asked for alone: a question of DNS is asked then, whatever ALPN chooses.
+pub(crate) fn check_dns(protocols: &[Vec<u8>], starttls: Option<StartTls>, names_a_request: bool) -> anyhow::Result<()> {
+    if !protocols.iter().any(|protocol| protocol == DNS_ALPN) {
+        return Ok(());
+    }
+    if protocols.len() > 1 {
+        bail!("--alpn dot asks a question of DNS over TLS: name no other protocol beside it");
+    }
+    if let Some(protocol) = starttls {
+        bail!("--alpn dot asks a question of DNS, and --starttls {protocol} one of its own: remove one of them");
+    }
+    if names_a_request {
+        bail!("--alpn dot sends no HTTP request: remove --method, --path and --header");
+    }
+    Ok(())
 }
 
 /// The fields that speak of one connection, for which HTTP/2 has frames.

@@ -97,8 +97,9 @@ fn check(options: &Options) -> anyhow::Result<()> {
         None if kinds.contains(&Kind::Early) => {
             bail!("the kind early needs a request: remove --no-request")
         }
-        Some(_) if kinds.contains(&Kind::Early) && options.starttls.is_some() => {
-            bail!("the kind early needs an HTTP request: remove --starttls")
+        Some(_) if kinds.contains(&Kind::Early) && options.http_request().is_none() => {
+            let flag = if options.asks_dns() { "--alpn dot" } else { "--starttls" };
+            bail!("the kind early needs an HTTP request: remove {flag}")
         }
         Some(request) if kinds.contains(&Kind::Early) && !request.may_be_replayed() => bail!(
             "{} is not sent as early data: an attacker could replay it, and only GET, HEAD, OPTIONS and TRACE are safe to \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_connection::Target;
-use reprise_connection::exchange::{Application, ConnectionReuse, Request};
+use reprise_connection::exchange::{Application, ConnectionReuse, DNS_ALPN, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::{ClientIdentity, EcdhKeyShare, ExternalPsk, KeyLog, Session, Tls13Extensions};
 use reprise_model::{Kind, Version};
@@ -114,10 +114,21 @@ impl Options {
         if self.groups.is_empty() { EcdhKeyShare::GROUPS } else { &self.groups }
     }
 
+    /// The HTTP request, where HTTP is what is spoken under TLS.
+    pub fn http_request(&self) -> Option<&Request> {
+        self.request.as_ref().filter(|_| self.starttls.is_none() && !self.asks_dns())
+    }
+
+    /// Whether a request is a question of DNS over TLS: where ALPN offers that protocol alone.
+    pub fn asks_dns(&self) -> bool {
+        matches!(&self.alpn, Alpn::Protocols(protocols) if protocols == &[DNS_ALPN])
+    }
+
     /// What every connection to this target says.
     pub(crate) fn application(&self, target: &Target) -> Application {
         match (&self.request, self.starttls) {
             (None, _) => Application::Silent,
+            _ if self.asks_dns() => Application::Dns,
             (Some(request), None) => Application::http(target.clone(), request.clone(), Some(self.connections)),
             (Some(_), Some(starttls)) => Application::Question(starttls, target.host.clone()),
         }

@@ -63,7 +63,7 @@ impl Plan {
         let server_name = PkiName::try_from(name.clone())
             .map_err(|_| Fault::new(FaultName::BadServerName).with(Detail::Unusable(name.clone())))?;
         let sni = matches!(server_name, PkiName::DnsName(_)).then_some(name);
-        let is_http = options.request.is_some() && options.starttls.is_none();
+        let is_http = options.http_request().is_some();
         let alpn = match &options.alpn {
             Alpn::Protocols(protocols) => protocols.clone(),
             Alpn::Default if is_http => vec![b"http/1.1".to_vec()],

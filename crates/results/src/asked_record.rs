@@ -8,7 +8,7 @@ use reprise_probe::Options;
 
 /// The target, at the address that answered.
 pub(crate) fn target_record(target: &Target, options: &Options, address: Option<SocketAddr>) -> TargetRecord {
-    let request = options.request.as_ref().filter(|_| options.starttls.is_none());
+    let request = options.http_request();
     TargetRecord {
         host: target.host.clone(),
         port: target.port,

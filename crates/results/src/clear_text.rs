@@ -98,6 +98,9 @@ fn advice(fault: &ClearTextFault) -> Option<String> {
             let check = format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
             return Some(check);
         }
+        (Problem::Unexpected(_) | Problem::Closed, Peer::Resolver) => {
+            "check that the port speaks DNS over TLS (853), which --alpn dot asks for"
+        }
         (Problem::AuthenticationRequired, Peer::Socks5Proxy) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
         (Problem::AuthenticationFailed, Peer::HttpProxy) => {
             "it may require another scheme than Basic: see its Proxy-Authenticate field"

@@ -9,6 +9,7 @@ mod conditions;
 mod connection_reuse;
 mod connections_that_ask_why;
 mod diagnosed;
+mod dns_over_tls;
 mod dying_target;
 mod early_data;
 mod embedded_lab;

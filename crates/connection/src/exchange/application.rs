@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use reprise_model::Location;
 
+use super::dns::Dns;
 use super::http::{ConnectionReuse, Request};
 use super::http1::Http1;
 use super::http2::{self, Http2};
@@ -31,6 +32,8 @@ pub enum Application {
     },
     /// The question of a protocol that began in the clear, to this host.
     Question(StartTls, String),
+    /// A question of DNS over TLS.
+    Dns,
 }
 
 /// An HTTP request to one target, made ready once for all connections.
@@ -71,7 +74,7 @@ impl Application {
         match self {
             Self::Http(http) => Some(&http.request.method),
             Self::Http1 { request, .. } => str::from_utf8(request.split(|byte| *byte == b' ').next()?).ok(),
-            Self::Silent | Self::Question(..) => None,
+            Self::Silent | Self::Question(..) | Self::Dns => None,
         }
     }
 
@@ -90,6 +93,7 @@ impl Application {
                 Choice::Http { http1, http2, by_http2: false }
             }
             Self::Http1 { request, is_head } => Choice::One(Box::new(Http1::new(Arc::clone(request), *is_head))),
+            Self::Dns => Choice::One(Box::new(Dns::default())),
             Self::Question(protocol, host) => Choice::One(Box::new(Question::new(*protocol, host.clone()))),
         })
     }

@@ -1,7 +1,8 @@
 //! What is said once the handshake is done: a request by the HTTP version that ALPN chose, the question of a protocol that
-//! began in the clear, or nothing.
+//! began in the clear, or of DNS over TLS, or nothing.
 
 mod application;
+mod dns;
 mod http;
 mod http1;
 mod http2;
@@ -11,6 +12,7 @@ mod silent;
 use std::net::SocketAddr;
 
 pub use application::{Application, HttpApplication, Negotiated};
+pub use dns::{ALPN as DNS_ALPN, Dns};
 pub use http::{ConnectionReuse, Request};
 pub use http1::{Http1, MAX_HEAD, MAX_HEADERS};
 pub use http2::{ALPN as HTTP2_ALPN, Http2};

@@ -4,7 +4,7 @@ use reprise_model::FaultName;
 
 use super::StartTls;
 
-/// What went wrong in the clear; or under TLS with the question of a service that began there ([`Message::Answer`]).
+/// What went wrong in the clear; or under TLS with the question of a service that began there, or of DNS ([`Message::Answer`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClearTextFault {
     /// Who was spoken with.
@@ -24,6 +24,8 @@ pub enum Peer {
     Socks5Proxy,
     /// A service of this protocol.
     Service(StartTls),
+    /// A server of DNS over TLS (RFC 7858).
+    Resolver,
 }
 
 /// A message of the peer's.
@@ -131,7 +133,7 @@ impl ClearTextFault {
 impl Peer {
     /// Whether it is a proxy.
     pub const fn is_proxy(self) -> bool {
-        !matches!(self, Self::Service(_))
+        matches!(self, Self::HttpProxy | Self::Socks5Proxy)
     }
 }
 

@@ -125,7 +125,8 @@ pub(crate) struct LoadArgs {
     /// Server names to send, by weight: 'a.example=3,b.example'; by default the target's host
     #[arg(long, value_name = "NAMES", value_parser = flag_values::parse_names, help_heading = "TLS")]
     pub(super) sni: Option<List<WeightedName>>,
-    /// Offer these ALPN protocols: 'h2,http/1.1'; none by default. The server's choice carries the requests
+    /// Offer these ALPN protocols: 'h2,http/1.1'; none by default. The server's choice carries the requests;
+    /// 'dot' asks questions of DNS over TLS
     #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
     pub(super) alpn: Option<String>,
     /// Key shares: unit (no cost, no secrecy), one reused pair, or a fresh pair per connection
@@ -219,7 +220,7 @@ impl LoadArgs {
         LoadPlanned {
             kinds,
             requests: self.requests,
-            http: self.starttls.is_none(),
+            http: self.is_http(),
             server_cpu: self.server_pid.is_some(),
             open: self.rate.is_some() || !self.stage.is_empty(),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
+use reprise_connection::exchange::{Application, DNS_ALPN, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadOptions, PlanTarget, StepTarget, TlsOptions, WeightedName};
@@ -14,7 +14,7 @@ use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
 
 use super::LoadArgs;
-use crate::connection_flags::{DEFAULT_METHOD, check_fields, parse_alpn, read_identity, trusted_roots};
+use crate::connection_flags::{DEFAULT_METHOD, check_dns, check_fields, parse_alpn, read_identity, trusted_roots};
 use crate::values::List;
 
 impl LoadArgs {
@@ -180,11 +180,16 @@ impl LoadArgs {
     fn application(&self) -> anyhow::Result<Application> {
         let protocols = self.protocols()?;
         check_fields(&self.header, &protocols)?;
+        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
+        check_dns(&protocols, self.starttls, names_a_request)?;
         if let Some(protocol) = self.starttls {
-            if self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty() {
+            if names_a_request {
                 bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
             }
             return Ok(Application::Question(protocol, self.target.host.clone()));
+        }
+        if self.asks_dns() {
+            return Ok(Application::Dns);
         }
         let request = Request { method: self.method.clone(), path: self.path.clone(), headers: self.header.clone() };
         Ok(if protocols.iter().any(|protocol| protocol == HTTP2_ALPN) {
@@ -192,6 +197,15 @@ impl LoadArgs {
         } else {
             Application::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
         })
+    }
+
+    /// Whether HTTP is what is spoken under TLS.
+    pub(super) fn is_http(&self) -> bool {
+        self.starttls.is_none() && !self.asks_dns()
+    }
+
+    fn asks_dns(&self) -> bool {
+        self.protocols().is_ok_and(|protocols| protocols == [DNS_ALPN])
     }
 
     /// Those that are offered.

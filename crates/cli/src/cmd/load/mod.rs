@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         host: arguments.target.host.clone(),
         port: options.address.port(),
         address: Some(options.address.ip().to_string()),
-        path: (options.requests > 0 && arguments.starttls.is_none()).then(|| without_query(arguments.path().to_owned())),
+        path: (options.requests > 0 && arguments.is_http()).then(|| without_query(arguments.path().to_owned())),
         starttls: arguments.starttls.map(|protocol| protocol.to_string()),
         proxy_protocol: arguments.proxy_protocol.map(|version| version.name().to_owned()),
         ..TargetRecord::default()
