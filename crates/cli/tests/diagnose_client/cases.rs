@@ -306,5 +306,8 @@ fn java(programs: &Programs, way: &str) -> Vec<String> {
 /// This test's own program, as [`crate::diagnose_client::rustls_client`] tells.
 fn rustls() -> Vec<String> {
     let program = std::env::current_exe().unwrap();
-    words(&format!("{} --exact rustls_client::acts_as_client --ignored --nocapture {{ca}}", program.to_str().unwrap()))
+    words(&format!(
+        "{} --exact diagnose_client::rustls_client::acts_as_client --ignored --nocapture {{ca}}",
+        program.to_str().unwrap()
+    ))
 }

@@ -61,7 +61,7 @@ pub(crate) fn is_its(finding: &Finding) -> bool {
 }
 
 fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
-    let confidence = examined.loses(run)?;
+    let confidence = examined.loses_after_many(run)?;
     let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
     if between == 0 {
         return None;

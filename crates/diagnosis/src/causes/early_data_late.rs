@@ -11,7 +11,8 @@ pub(super) static CAUSE: Cause = Cause {
     title: "Early data is answered only after the client's Finished",
     happens: "\
 A server may answer early data at once, with its own Finished (RFC 9846 §2.3). One that first waits for the client's Finished answers a round
-trip later, no sooner than a request that was sent after the handshake. HAProxy 2.6 with `allow-0rtt` does so.",
+trip later, no sooner than a request that was sent after the handshake. HAProxy 2.6 with `allow-0rtt` does so: its backend gets
+the request no sooner either.",
     seen: "\
 Early data was accepted, and on connections whose client holds its Finished back, no response comes before it. `reprise measure` makes two of
 these, for at least 250 ms and twice the longest wait for an answer, where early data was accepted and answered; they are not counted.",

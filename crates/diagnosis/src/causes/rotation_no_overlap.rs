@@ -1,6 +1,7 @@
 //! `rotation-no-overlap`: ticket keys change again and again, and the key before is not kept.
 
 use reprise_judge::JudgedCause as Concluded;
+use reprise_model::Kind;
 use reprise_model::document::{Confidence, Severity};
 
 use reprise_probe::fleet::MECHANISMS;
@@ -55,10 +56,13 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
     separated_by: &["history", "patience"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::Rotation, |_| Severity::Risk, |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked)))),
+    judged: Some(JudgedRule::of(Concluded::Rotation, |_| Severity::Risk, |judgement| format!("{}: keys change again and again, and earlier sessions are refused", mechanism(judgement.asked))).under(TICKETS)),
     fleet: Some(Rule { rank: 4, find: of_fleet }),
     ..Cause::BLANK
 };
+
+/// A session ID has no key: a cache whose lifetimes are whole seconds looks the same.
+const TICKETS: &[Kind] = &[Kind::Ticket];
 
 fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {
     MECHANISMS.into_iter().find_map(|asked| of_mechanism(case, asked))

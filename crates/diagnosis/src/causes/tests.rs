@@ -43,8 +43,15 @@ fn slugs_are_unique() {
 }
 
 /// What computes a confidence for several rules: it comes to likely or possible.
-const LIKELY_OR_POSSIBLE: [&str; 6] =
-    [".loses(", ".gains(", "each_time(", "confidence_of_refusal(", "resumes_without", ".found_unlike("];
+const LIKELY_OR_POSSIBLE: [&str; 7] = [
+    ".loses(",
+    ".loses_after_many(",
+    ".gains(",
+    "each_time(",
+    "confidence_of_refusal(",
+    "resumes_without",
+    ".found_unlike(",
+];
 
 #[test]
 fn a_cause_has_every_level_that_its_rules_name() {

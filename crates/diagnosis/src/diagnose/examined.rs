@@ -67,6 +67,12 @@ impl Counts {
     }
 }
 
+/// Whether sessions were offered, and each was refused.
+fn is_lost(seen: &[ProbeRecord]) -> bool {
+    let counts = Counts::of(seen);
+    counts.refused > 0 && counts.refused == counts.offered()
+}
+
 impl<'a> Examined<'a> {
     /// The runs of this experiment, one for each version and mechanism.
     pub(crate) fn runs(&self, name: &'static str) -> impl Iterator<Item = &'a ExperimentRun> {
@@ -126,11 +132,13 @@ impl<'a> Examined<'a> {
 
     /// The same of sessions that are refused with what this experiment varies, and never without.
     pub(crate) fn loses(&self, run: &ExperimentRun) -> Option<Confidence> {
-        let is_lost = |seen: &[ProbeRecord]| {
-            let counts = Counts::of(seen);
-            counts.refused > 0 && counts.refused == counts.offered()
-        };
         Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))
+    }
+
+    /// The same of an experiment that takes so many connections that it may not be made again: then once is enough to be possible.
+    pub(crate) fn loses_after_many(&self, run: &ExperimentRun) -> Option<Confidence> {
+        let once = || (is_lost(&run.seen) && self.always_resumes(run.asked)).then_some(Confidence::Possible);
+        if run.repeats.is_empty() { once() } else { self.loses(run) }
     }
 
     /// The same of sessions that are resumed with what this experiment varies, and never without.

@@ -127,7 +127,7 @@ impl<'a> Examiner<'a> {
         let before = self.found.runs.iter().filter(|run| run.asked == asked).flat_map(|run| &run.seen);
         let (before, mut seen) = (before.cloned().collect::<Vec<_>>(), Vec::new());
         let given = std::mem::take(&mut self.given);
-        let history = History { limited: &mut self.limited, plan, asked, seen: &mut seen, given };
+        let history = History { limited: &mut self.limited, plan, asked, seen: &mut seen, given, forgotten: Vec::new() };
         let (judgement, ended) = history.examine(&before);
         self.found.judgements.push(judgement);
         self.found.runs.push(ExperimentRun { experiment, asked, seen, repeats: Vec::new() });

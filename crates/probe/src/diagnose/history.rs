@@ -41,6 +41,8 @@ pub(super) struct History<'e, 'a> {
     pub(super) seen: &'e mut Vec<ProbeRecord>,
     /// The sessions that may be offered.
     pub(super) given: Given,
+    /// The connections whose sessions the server has forgotten, by what followed.
+    pub(super) forgotten: Vec<u32>,
 }
 
 impl History<'_, '_> {
@@ -116,10 +118,11 @@ impl History<'_, '_> {
         }
     }
 
-    /// The connection whose session is wanted, or that of the newest session where this one is over.
+    /// The connection whose session is wanted, or that of the newest session where the server has forgotten this one.
     fn still_held(&self, wanted: Option<usize>, made: &[Observation]) -> Option<usize> {
+        let is_forgotten = made.get(wanted?).is_some_and(|seen| self.forgotten.contains(&seen.index));
         let is_held = |place: &usize| made.get(*place).is_some_and(|seen| self.given.contains_key(&seen.index));
-        wanted.and_then(|place| Some(place).filter(is_held).or_else(|| (0..made.len()).rev().find(is_held)))
+        if is_forgotten { (0..made.len()).rev().find(is_held) } else { wanted }
     }
 
     /// A server forgets a session that it accepted on a connection that ended in a fatal alert (RFC 5246 §7.2.2): that it refuses it
@@ -128,6 +131,7 @@ impl History<'_, '_> {
         let mut failed = Some(seen).filter(|seen| seen.is_broken_resumption());
         while let Some(origin) = failed.and_then(|seen| seen.offered?.origin) {
             self.given.remove(&origin.index);
+            self.forgotten.push(origin.index);
             failed = made.iter().find(|it| it.index == origin.index && it.kind() == Some(Kind::Id));
         }
     }

@@ -34,8 +34,8 @@ fn what_is_varied_loses_the_session() {
         (&cache_too_small::CAUSE, filled_twice(), &["Risk, Possible", "gone after 2 connections"]),
         (&cache_too_small::CAUSE, fill(ID).repeated(), &[]),
         (&cache_too_small::CAUSE, filled_twice().and_resuming(TLS12), &["Note"]),
-        // What was seen once may be chance.
-        (&cache_too_small::CAUSE, fill(FULL), &[]),
+        // It may take too many connections to be made again.
+        (&cache_too_small::CAUSE, fill(FULL), &["Risk, Possible"]),
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL; 4]), &["Likely"]),
         // A node that does not know the session is no small cache.
         (&cache_too_small::CAUSE, filled_twice().again(&[FULL, FULL, FULL, ID]), &[]),
