@@ -68,7 +68,7 @@ enum Task {
     Picture,
     /// Run every test program and print its processor time, the most expensive first.
     TestTimes {
-        /// Parts of names, as `reprise-cli::diagnose`: only these are run.
+        /// Parts of names, as `reprise-cli::cli`: only these are run.
         programs: Vec<String>,
     },
     /// Check that the program compiles for Windows and macOS.

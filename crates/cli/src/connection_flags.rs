@@ -194,14 +194,12 @@ impl ConnectionArgs {
         };
         let (resolve, family) = (self.address()?, self.family()?);
         let identity = self.certificate_files()?.map(read_identity).transpose()?;
+        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         if let Alpn::Protocols(protocols) = &alpn {
             check_fields(&self.header, protocols)?;
-        }
-        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
-        let request = Request { method: self.method, path: self.path, headers: self.header };
-        if let Alpn::Protocols(protocols) = &alpn {
             check_dns(protocols, self.starttls, names_a_request)?;
         }
+        let request = Request { method: self.method, path: self.path, headers: self.header };
         if let Some(protocol) = self.starttls.filter(|_| names_a_request) {
             bail!("--starttls {protocol} sends no HTTP request: remove --method, --path and --header");
         }

@@ -53,7 +53,7 @@ fn with_remedy(finding: Finding, software: Option<&str>, starttls: Option<&str>)
 }
 
 /// Ports of services that begin with TLS, as IANA has them.
-const OF_PORTS: [(u16, &str); 5] = [(465, "smtp"), (636, "ldap"), (990, "ftp"), (993, "imap"), (995, "pop3")];
+const OF_PORTS: [(u16, &str); 6] = [(465, "smtp"), (636, "ldap"), (853, "dns"), (990, "ftp"), (993, "imap"), (995, "pop3")];
 
 /// The protocol whose servers' remedies are meant: that of STARTTLS, or of the port where no request is sent.
 pub(crate) fn service(target: &Target) -> Option<&str> {

@@ -3,8 +3,8 @@
 //! - A driver starts one kind of server (nginx, `openssl s_server`) on a free loopback port: one server, one file. It
 //!   writes a configuration into a directory of its own, starts the program, reads its account of each connection, and
 //!   leaves nothing behind when dropped. [`RealServer`] is what they have in common.
-//! - [`MisbehavingServer`], [`start_played`], [`Relay`], [`start_inspector`] and [`start_with_wrong_secrets`] misbehave at a chosen point, or in any way that
-//!   a test's own code thinks of. [`start_balancer`] stands before many servers.
+//! - [`MisbehavingServer`], [`start_played`], [`Relay`], [`start_inspector`] and [`start_with_wrong_secrets`] misbehave at a chosen
+//!   point, or in any way that a test's own code thinks of. [`start_balancer`] stands before many servers.
 //!
 //! A test of a program that is not installed says so and passes:
 //!

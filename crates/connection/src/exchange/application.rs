@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use reprise_model::Location;
 
-use super::dns::Dns;
 use super::http::{ConnectionReuse, Request};
 use super::http1::Http1;
 use super::http2::{self, Http2};
@@ -93,7 +92,7 @@ impl Application {
                 Choice::Http { http1, http2, by_http2: false }
             }
             Self::Http1 { request, is_head } => Choice::One(Box::new(Http1::new(Arc::clone(request), *is_head))),
-            Self::Dns => Choice::One(Box::new(Dns::default())),
+            Self::Dns => Choice::One(Box::new(Question::of_dns())),
             Self::Question(protocol, host) => Choice::One(Box::new(Question::new(*protocol, host.clone()))),
         })
     }

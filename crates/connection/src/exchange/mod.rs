@@ -12,7 +12,7 @@ mod silent;
 use std::net::SocketAddr;
 
 pub use application::{Application, HttpApplication, Negotiated};
-pub use dns::{ALPN as DNS_ALPN, Dns};
+pub use dns::ALPN as DNS_ALPN;
 pub use http::{ConnectionReuse, Request};
 pub use http1::{Http1, MAX_HEAD, MAX_HEADERS};
 pub use http2::{ALPN as HTTP2_ALPN, Http2};

@@ -1,18 +1,19 @@
-//! The question of a protocol that began in the clear, and its answer.
+//! The question of a protocol that began in the clear, or of DNS, and its answer.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use super::dns::Dns;
 use super::{Exchange, Reply};
 use crate::fault::Fault;
 use crate::prologue::{ClearTextFault, Introduction, Message, Peer, Problem, Service, StartTls, Unexpected};
 
-/// An answer longer than this is none.
-const MAX_ANSWER: usize = 64 * 1024;
+/// An answer longer than this is none: the longest of DNS, behind its length.
+const MAX_ANSWER: usize = 2 + 0xffff;
 
 /// Something harmless that a protocol with STARTTLS answers under TLS: EHLO, NOOP, CAPA, a search for nothing, a login that
 /// fails, a stream.
 pub struct Question {
-    protocol: StartTls,
+    peer: Peer,
     host: String,
     service: Box<dyn Service>,
     question: Vec<u8>,
@@ -25,11 +26,20 @@ impl Question {
     pub fn new(protocol: StartTls, host: String) -> Self {
         let client = Ipv4Addr::UNSPECIFIED.into();
         let service = protocol.service(Introduction { host: host.clone(), client });
-        Self { protocol, host, question: service.question(), service, heard: Vec::new(), is_done: false }
+        Self::to(Peer::Service(protocol), host, service)
+    }
+
+    /// The question to a server of DNS over TLS (RFC 7858): the address of `localhost`.
+    pub fn of_dns() -> Self {
+        Self::to(Peer::Resolver, String::new(), Box::new(Dns))
+    }
+
+    fn to(peer: Peer, host: String, service: Box<dyn Service>) -> Self {
+        Self { peer, host, question: service.question(), service, heard: Vec::new(), is_done: false }
     }
 
     fn fault(&self, problem: Problem) -> Fault {
-        ClearTextFault { peer: Peer::Service(self.protocol), message: Message::Answer, problem }.into()
+        ClearTextFault { peer: self.peer, message: Message::Answer, problem }.into()
     }
 
     fn reply(&self) -> Reply {
@@ -49,8 +59,10 @@ impl Exchange for Question {
     }
 
     fn connected(&mut self, client: SocketAddr) {
-        self.service = self.protocol.service(Introduction { host: self.host.clone(), client: client.ip() });
-        self.question = self.service.question();
+        if let Peer::Service(protocol) = self.peer {
+            self.service = protocol.service(Introduction { host: self.host.clone(), client: client.ip() });
+            self.question = self.service.question();
+        }
     }
 
     fn request(&mut self) -> Result<&[u8], Fault> {
@@ -174,10 +186,22 @@ mod tests {
         assert_eq!(ask(StartTls::Smtp).receive(&endless).unwrap_err().name, FaultName::AnswerTooLong);
     }
 
+    #[test]
+    fn dns_answers_as_often_as_it_is_asked() {
+        let mut question = Question::of_dns();
+        for _ in 0..2 {
+            assert_eq!(question.request().unwrap().len(), 29);
+            assert_eq!(question.receive(b"\0\x0c\x72\x70\x81"), Ok(Reply::Begun));
+            assert_eq!(question.receive(b"\x05\0\0\0\0\0\0\0\0"), Ok(Reply::Done));
+            assert_eq!((question.keeps_alive(), question.body(), question.farewell()), (true, 14, Vec::new()));
+        }
+        assert_eq!(Question::of_dns().receive(b"HTTP/1.1 400").unwrap_err().name, FaultName::AnswerUnexpected);
+    }
+
     proptest! {
         #[test]
-        fn no_bytes_panic(which in 0..8_usize, parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8)) {
-            let mut question = ask(StartTls::ALL[which]);
+        fn no_bytes_panic(which in 0..9_usize, parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8)) {
+            let mut question = StartTls::ALL.get(which).map_or_else(Question::of_dns, |protocol| ask(*protocol));
             for part in parts {
                 if question.receive(&part).is_err() {
                     break;

@@ -13,6 +13,7 @@ use reprise_model::Phase;
 
 pub use conversation::Prologue;
 pub use dialogue::Unexpected;
+pub(crate) use dialogue::{Dialogue, Length, Turn};
 pub use fault::{ClearTextFault, Message, Peer, Problem};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;

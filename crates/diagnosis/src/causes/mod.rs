@@ -133,7 +133,7 @@ pub struct Cause {
     pub advice: &'static str,
     /// What to do, software by software, the most common first; those of servers and of clients each in this order.
     pub fixes: &'static [Fix],
-    /// What to do in services that begin with STARTTLS.
+    /// What to do in services that begin with STARTTLS, or in those of a port.
     services: &'static [Service],
     /// The severities that its findings may have, the worst first; none where nothing finds it.
     pub severities: &'static [Severity],

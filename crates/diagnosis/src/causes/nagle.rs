@@ -5,7 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Observation, Version};
 use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
-use super::{Cause, ExaminedRule, MeasuredRule, Rule, fix};
+use super::{Cause, ExaminedRule, Fix, MeasuredRule, Rule, fix};
 use crate::diagnose::examined::Examined;
 use crate::figures::{connections, span};
 use crate::series::{MeasuredCase, of_each_version};
@@ -45,7 +45,7 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
         fix("Erlang", "", "{nodelay, true} among the options of ssl:listen; of Cowboy and Ranch in socket_opts"),
         fix("Prosody", "", "network_settings = { nagle = false }"),
         fix("Postfix", "", "3.7 has no parameter for it: a proxy that sets it and ends TLS before it, as HAProxy does"),
-        fix("unbound", "", "has no option for it on port 853 (http-nodelay is of DNS over HTTPS): end TLS in HAProxy or dnsdist before it"),
+        UNBOUND,
         fix("OpenSSL API", "", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, ...) on each accepted socket: it writes the tickets of TLS 1.3 by themselves"),
         fix("Node", "", "socket.setNoDelay(true), its default for http servers"),
         fix("Deno", "", "https.createServer of node:https, which sets it: Deno.serve and Deno.listenTls do not, and have no option for it"),
@@ -53,6 +53,7 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
         fix("rustls", "", "set_nodelay(true) on the TcpStream"),
         fix(".NET", "", "NoDelay = true on the Socket"),
     ],
+    services: &[("dns", &[UNBOUND])],
     separated_by: &["quick-acknowledgement", "keep-alive"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
@@ -60,6 +61,12 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     measured: Some(Rule { rank: 41, find: MeasuredRule::Once(of_measurement) }),
     ..Cause::BLANK
 };
+
+const UNBOUND: Fix = fix(
+    "unbound",
+    "",
+    "has no option for it on port 853 (http-nodelay is of DNS over HTTPS): end TLS in HAProxy or dnsdist before it",
+);
 
 /// Linux delays an acknowledgement by 40 ms, others by up to 200.
 const DELAYED: std::ops::Range<u64> = 35_000_000..250_000_000;

@@ -1,5 +1,6 @@
 //! What holds of all causes; the folder has what the rules of each find.
 
+mod connections;
 mod examined;
 mod handshakes;
 mod measured;

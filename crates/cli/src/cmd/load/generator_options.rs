@@ -108,8 +108,7 @@ impl LoadArgs {
         if self.seed != 0 && self.spread == ArrivalSpread::Constant && self.shares().is_none() {
             bail!("--seed is for --spread poisson and --sweep");
         }
-        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
-        if self.requests == 0 && names_a_request {
+        if self.requests == 0 && self.names_a_request() {
             bail!("--requests 0 sends no request: remove --method, --path and --header");
         }
         Ok(())
@@ -180,10 +179,9 @@ impl LoadArgs {
     fn application(&self) -> anyhow::Result<Application> {
         let protocols = self.protocols()?;
         check_fields(&self.header, &protocols)?;
-        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
-        check_dns(&protocols, self.starttls, names_a_request)?;
+        check_dns(&protocols, self.starttls, self.names_a_request())?;
         if let Some(protocol) = self.starttls {
-            if names_a_request {
+            if self.names_a_request() {
                 bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
             }
             return Ok(Application::Question(protocol, self.target.host.clone()));
@@ -197,6 +195,10 @@ impl LoadArgs {
         } else {
             Application::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
         })
+    }
+
+    fn names_a_request(&self) -> bool {
+        self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty()
     }
 
     /// Whether HTTP is what is spoken under TLS.
