@@ -39,7 +39,7 @@ coverage:
 
 # lines of Rust code by crate: production and tests
 size:
-    python3 xtask/size.py
+    python3 workshop/xtask/size.py
 
 # the files and lines that one run of measure, diagnose or load executes (cargo-llvm-cov)
 road COMMAND:
@@ -80,7 +80,7 @@ stacks *names:
 
 # the page of every command, checked, and with Chromium as pictures at two widths, light and dark, and as printed: into target/pages
 pages:
-    npm ci --ignore-scripts --no-fund --no-audit --prefix tests/pages
+    npm ci --ignore-scripts --no-fund --no-audit --prefix workshop/pages
     mkdir -p target/pages
     REPRISE_PAGES={{justfile_directory()}}/target/pages PICTURES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test cli measure::pages::
 
@@ -169,5 +169,5 @@ soak MINUTES="20":
 
 # fuzz one target for a while, from the seeds in the tree (nightly, cargo-fuzz)
 fuzz TARGET SECONDS="600":
-    mkdir -p fuzz/corpus/{{TARGET}}
-    cargo +nightly fuzz run -s none {{TARGET}} fuzz/corpus/{{TARGET}} tests/fuzz/corpus/{{TARGET}} -- -max_total_time={{SECONDS}} -rss_limit_mb=2048 -timeout=10 -max_len=2048
+    mkdir -p workshop/fuzz/nightly/corpus/{{TARGET}}
+    cargo +nightly fuzz run --fuzz-dir workshop/fuzz/nightly -s none {{TARGET}} workshop/fuzz/nightly/corpus/{{TARGET}} workshop/fuzz/corpus/{{TARGET}} -- -max_total_time={{SECONDS}} -rss_limit_mb=2048 -timeout=10 -max_len=2048
