@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use reprise_engine::{CertificatePolicy, outcome_of};
 use reprise_model::document::{
-    AnswerDifference, LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance,
-    Target,
+    AnswerDifference, LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadStage, LoadWindow,
+    Provenance, Target,
 };
 use reprise_model::{
     AnsweredConnection, ClientAuthentication, ClientCpu, Facts, Kind, Phase, Protocol, answers_that_differ,
@@ -14,7 +14,8 @@ use reprise_model::{
 use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
-use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOptions};
+use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOptions, Stage};
+use crate::stage_summaries::StageSummary;
 
 /// So many answers are compared, of all threads together.
 const COMPARED: usize = 4096;
@@ -132,6 +133,34 @@ impl LoadOutcome {
         answers_that_differ(&answered)
     }
 
+    /// What came of each stage; one that had not begun when the load was cut short has no seconds.
+    fn stages(&self, options: &LoadOptions) -> Vec<LoadStage> {
+        let unseen = StageSummary::default();
+        let mut from = Duration::ZERO;
+        let stage = |(place, stage): (usize, &Stage)| {
+            let seen = self.summary.stages.iter().nth(place).unwrap_or(&unseen);
+            let counts = Kind::ALL.into_iter().zip(seen.completed);
+            let completed = counts.clone().filter(|(_, count)| *count > 0).collect();
+            let seconds = self.elapsed.saturating_sub(from).min(stage.duration).as_secs_f64();
+            from = from.saturating_add(stage.duration);
+            let mut stage = LoadStage {
+                rate: stage.rate,
+                duration_ns: nanos(stage.duration),
+                seconds,
+                offered: counts.map(|(_, count)| count).sum::<u64>() + seen.failed + seen.not_started,
+                completed,
+                failed: seen.failed,
+                not_started: seen.not_started,
+                resumed: None,
+                latency_from_intended_ns: seen.latencies.as_deref().map(|it| latency(spread(it))),
+                server_cpu_ns: self.stage_cpu.get(place).map(|used| used.0),
+            };
+            stage.resumed = stage.resumed_share();
+            stage
+        };
+        options.stages.iter().enumerate().map(stage).collect()
+    }
+
     fn protocols(&self) -> BTreeMap<String, u64> {
         let name = |protocol: Option<Protocol>| protocol.map_or_else(|| "none".to_owned(), |it| it.to_string());
         self.summary.protocols.iter().map(|(protocol, count)| (name(*protocol), *count)).collect()
@@ -207,11 +236,11 @@ fn asked(options: &LoadOptions) -> LoadAsked {
     }
 }
 
-pub(crate) fn latency(it: Spread) -> LoadLatency {
+fn latency(it: Spread) -> LoadLatency {
     LoadLatency { p50: it.p50, p90: it.p90, p95: Some(it.p95), p99: it.p99, p999: it.p999, max: it.max }
 }
 
-pub(crate) fn nanos(duration: Duration) -> u64 {
+fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -49,7 +49,7 @@ mod seconds;
 mod sessions;
 mod shared;
 mod socket;
-mod stages;
+mod stage_summaries;
 mod step;
 mod summary;
 mod sweep;
@@ -61,11 +61,10 @@ pub use client::{LoadClient, ThreadSessions};
 pub use latencies::LatencyCounts;
 pub use load::{LoadObserver, LoadOutcome, NoLoadObserver, run};
 pub use options::{
-    Arrival, ArrivalSpread, Close, ConnectionPlan, KeyShareMode, LoadEnd, LoadOptions, TlsOptions, WeightedName,
+    Arrival, ArrivalSpread, Close, ConnectionPlan, KeyShareMode, LoadEnd, LoadOptions, Stage, TlsOptions, WeightedName,
 };
 pub use resources::cpu::process_tree_cpu;
 pub use resources::{has_started, is_on_this_machine, listens_on};
 pub use shared::LoadShared;
-pub use stages::Stage;
 pub use step::{Search, StepTarget, search};
 pub use sweep::{Sweep, sweep};

@@ -13,8 +13,7 @@ use reprise_stats::histogram::histogram;
 
 use crate::latencies::LatencyCounts;
 use crate::options::{Arrival, LoadEnd, LoadOptions};
-use crate::resources::{Account, Used};
-use crate::stages::StageCpu;
+use crate::resources::{Account, StageCpu, Used};
 use crate::summary::{KindSummary, Summary};
 use crate::worker::{GRACE, RunState, Worker};
 

@@ -11,8 +11,6 @@ use reprise_model::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::ServerName;
 
-use crate::stages::Stage;
-
 /// Every choice of a load.
 #[derive(Clone)]
 pub struct LoadOptions {
@@ -130,6 +128,15 @@ pub enum Arrival {
     },
 }
 
+/// A time in which an open loop has one rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// How long it lasts.
+    pub duration: Duration,
+    /// Connections each second.
+    pub rate: f64,
+}
+
 /// How arrivals are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalSpread {
@@ -189,6 +196,14 @@ impl LoadOptions {
     /// loopback.
     pub(crate) fn uses_up_ports(&self) -> bool {
         self.close != Close::Rst && !self.address.ip().is_loopback()
+    }
+
+    /// When each stage ends, from the beginning.
+    pub(crate) fn stage_ends(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.stages.iter().scan(self.warmup, |until, stage| {
+            *until = until.saturating_add(stage.duration);
+            Some(*until)
+        })
     }
 
     /// How many connections there may be at once.

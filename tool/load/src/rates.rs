@@ -69,7 +69,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::stages::Stage;
+    use crate::options::Stage;
 
     #[test]
     fn seconds_are_the_inverse_of_arrivals() {

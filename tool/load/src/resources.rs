@@ -6,6 +6,7 @@ mod cpu_limit;
 mod listener;
 mod local_ports;
 mod own_address;
+mod stage_cpu;
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use self::cpu_limit::CpuLimits;
 pub use self::listener::{has_started, listens_on};
 use self::local_ports::local_ports;
 pub use self::own_address::is_on_this_machine;
+pub(crate) use self::stage_cpu::StageCpu;
 use reprise_model::{CpuRestraint, LocalPorts};
 
 /// Where `/proc` is.

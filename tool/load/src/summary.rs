@@ -10,7 +10,7 @@ use reprise_wire::NamedGroup;
 
 use crate::fault_counts::FaultCounts;
 use crate::seconds::Seconds;
-use crate::stages::StageSummaries;
+use crate::stage_summaries::StageSummaries;
 
 /// So many seconds have room beforehand.
 const SECONDS: usize = 4096;

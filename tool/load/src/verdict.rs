@@ -1,9 +1,8 @@
 //! Who was the bottleneck.
 
 use reprise_model::document::Bottleneck;
-use reprise_model::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
+use reprise_model::{BottleneckReason, CpuRestraint, LocalPorts, Nanos, ProcessorShare};
 
-use crate::document::nanos;
 use crate::load::LoadOutcome;
 use crate::options::LoadOptions;
 use crate::resources::Used;
@@ -37,9 +36,9 @@ impl LoadOutcome {
             client_waiting: readings.client.waited,
             server_busy: readings.server.map(|share| share.ran),
             server_waiting: readings.server.map(|share| share.waited),
-            client_throttled_ns: readings.client_restraint.throttled.map(nanos),
+            client_throttled_ns: readings.client_restraint.throttled.map(|time| Nanos::from(time).0),
             client_limit: readings.client_restraint.limit,
-            server_throttled_ns: readings.server_restraint.throttled.map(nanos),
+            server_throttled_ns: readings.server_restraint.throttled.map(|time| Nanos::from(time).0),
             server_limit: readings.server_restraint.limit,
         }
     }

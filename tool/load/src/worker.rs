@@ -17,7 +17,7 @@ use crate::latencies::Latencies;
 use crate::options::{ConnectionPlan, LoadEnd, LoadOptions};
 use crate::resources::cpu::Spent;
 use crate::shared::LoadShared;
-use crate::stages::StageSummaries;
+use crate::stage_summaries::StageSummaries;
 use crate::summary::{Completion, Summary};
 
 /// How often the flags of others are looked at.

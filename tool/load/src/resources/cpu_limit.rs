@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reprise_model::document::LoadCpuLimit;
+use reprise_model::{CpuRestraint, Nanos};
 
 use super::cgroup::groups_of;
-use crate::document::nanos;
-use reprise_model::CpuRestraint;
 
 /// The groups of some processes, and how often each has run out of its limit.
 pub(crate) struct CpuLimits {
@@ -103,10 +102,10 @@ impl Reading {
         Some(LoadCpuLimit {
             group: folder.display().to_string(),
             processors: time.as_micros() as f64 / period.as_micros() as f64,
-            period_ns: nanos(period),
+            period_ns: Nanos::from(period).0,
             periods: self.periods.saturating_sub(before.periods),
             throttled_periods: self.throttled_periods.saturating_sub(before.throttled_periods),
-            throttled_ns: nanos(self.throttled.saturating_sub(before.throttled)),
+            throttled_ns: Nanos::from(self.throttled.saturating_sub(before.throttled)).0,
         })
     }
 }
