@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use reprise_model::Nanos;
 
-use crate::interrupt::Interrupt;
-use crate::socket::SLICE;
+use crate::interrupt::{Interrupt, SLICE};
 
 /// A monotonic clock, counting from its making.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What one connection of a [`Connector`](crate::connector::Connector) is to be, and what came of it.
+//! What one connection is to be, and what came of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(crate) enum CloseMethod {
     Fin,
     /// With a reset.
     Reset,
-    /// Not yet: nothing is asked, and it stays open beside those that follow ([`Connector::close_open`](crate::connector::Connector::close_open)).
+    /// Not yet: nothing is asked, and it stays open beside those that follow.
     StaysOpen,
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
-use reprise_connection::exchange::{Application, ConnectionReuse};
+use reprise_connection::exchange::Application;
 use reprise_connection::prologue::Route;
 use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Target};
 use reprise_engine::{Offer, Session, is_sealed_with_zero_key};
@@ -19,6 +19,7 @@ use crate::driver::{Connection, Driver};
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
+use crate::settings::Settings;
 use crate::socket::{Record, Stream};
 
 /// Bytes that are read at once.
@@ -34,26 +35,6 @@ pub(crate) struct Connector {
     open: Vec<Stream>,
     begun: u32,
     buffer: Vec<u8>,
-}
-
-/// What the connections to one target have in common.
-#[derive(Clone)]
-pub(crate) struct Settings {
-    pub(crate) clock: Clock,
-    interrupt: Interrupt,
-    pub(crate) route: Route,
-    pub(crate) application: Application,
-    pub(crate) reuse: ConnectionReuse,
-    pub(crate) timeout: Duration,
-    pub(crate) ticket_wait: Duration,
-    /// How long a server is waited for that is to close; shorter once it has let that pass.
-    pub(crate) close_wait: Duration,
-    /// What the last TCP handshake took.
-    pub(crate) round_trip: Duration,
-    /// Whether every message and every byte is kept.
-    pub(crate) keeps_messages: bool,
-    /// Whether what the responses say that the server is is kept: with the messages always.
-    pub(crate) keeps_software: bool,
 }
 
 impl Connector {

@@ -11,8 +11,8 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::addresses::{Addresses, DeadAddress};
 use crate::clock::Clock;
-use crate::interrupt::Interrupt;
-use crate::socket::{SLICE, Stream};
+use crate::interrupt::{Interrupt, SLICE};
+use crate::socket::Stream;
 
 /// Makes connections; what it waits with is made once.
 pub(crate) struct Dialer {

@@ -5,7 +5,7 @@ use reprise_model::{Asked, FaultName, Kind, Version};
 use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::failed::FailedConnection;
-use crate::measure::Measurement;
+use crate::measurement::Measurement;
 use crate::plan::VersionPlan;
 use crate::session_cache::SessionCache;
 

@@ -12,7 +12,7 @@ use reprise_engine::Session;
 use reprise_model::{EarlyData, FailureClass, FaultName, Nanos};
 
 use crate::connection_plan::{CloseBehavior, CloseMethod};
-use crate::connector::Settings;
+use crate::settings::Settings;
 use crate::socket::Stream;
 
 /// One connection of the engine, with whatever is asked over it.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use reprise_engine::Config;
 use reprise_model::document::{HelloRetryComparison, HelloRetrySummary};
 use reprise_model::{Asked, HelloRetry, Kind, Observation};
 use reprise_stats::{difference, median};
@@ -23,12 +22,6 @@ pub struct RetryComparison {
     pub plain: Vec<Observation>,
     /// With that group first.
     pub at_once: Vec<Observation>,
-}
-
-/// The same configuration with its first key share of this group.
-pub(crate) fn sharing(config: &Config, group: NamedGroup) -> Config {
-    let others = config.groups.iter().copied().filter(|other| *other != group);
-    Config { groups: [group].into_iter().chain(others).collect(), ..config.clone() }
 }
 
 /// The kind to compare, and the group that the server asks for on its connections: of full handshakes, and only where those are not retried

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often a wait looks at Ctrl-C.
+pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
 /// Set from a signal handler's thread, seen by whatever waits. Clones are the same flag.
 #[derive(Clone, Debug, Default)]

@@ -5,23 +5,22 @@ use std::time::Duration;
 
 use reprise_connection::Target;
 use reprise_engine::Session;
-use reprise_model::document::AllConnections;
 use reprise_model::{FaultName, Kind, Nanos, Observation, Version};
 use reprise_stats::balanced_order;
 
-use crate::acknowledgement::{AcknowledgementTrial, calls_for_trials, try_acknowledging};
-use crate::addresses::DeadAddress;
+use crate::acknowledgement::{calls_for_trials, try_acknowledging};
 use crate::connector::Connector;
 use crate::discover::may_be_of_a_node;
 use crate::failed::FailedConnection;
 use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::hello_retry::{FEWEST, MOST, RetryComparison, most_retried};
 use crate::interrupt::Interrupt;
+use crate::measurement::Measurement;
 use crate::observer::Observer;
 use crate::options::Options;
 use crate::plan::{Plan, VersionPlan};
 use crate::saved::Unused;
-use crate::series::{Series, SeriesRun};
+use crate::series::SeriesRun;
 use crate::survey;
 
 /// Measures `target`. Fails never outright: what ended it stands beside what was measured until then.
@@ -29,66 +28,6 @@ pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, inte
     let mut run = MeasurementRun::begin(target, options, interrupt);
     while run.step(observer) {}
     run.finish()
-}
-
-/// What a measurement came to: whatever could be measured, and why the rest could not.
-#[derive(Default)]
-pub struct Measurement {
-    /// The target's address, as far as this machine knows it.
-    pub address: Option<std::net::SocketAddr>,
-    /// The addresses that were tried before it, in vain.
-    pub dead_addresses: Vec<DeadAddress>,
-    /// The counted connections, by version and kind.
-    pub series: Vec<Series>,
-    /// Connections of TLS 1.3 that are retried, beside the same without a retry; `None` where none were, or too few.
-    pub retries: Option<RetryComparison>,
-    /// Those of discovery and priming.
-    pub others: Vec<Observation>,
-    /// Those that tell whether the server waits for acknowledgements, where its answers take as long.
-    pub trials: Vec<AcknowledgementTrial>,
-    /// Every connection that was made, by observed kind.
-    pub all: AllConnections,
-    /// This process's first connection, where it offered a session that another had saved.
-    pub first: Option<Observation>,
-    /// The versions that were not measured because none of their cipher suites is offered.
-    pub without_suite: Vec<Version>,
-    /// The versions that the target could not be measured under.
-    pub unmeasured: Vec<(Version, FailedConnection)>,
-    /// Why connections failed: each distinct fault once, with one connection that showed it.
-    pub failures: Vec<FailedConnection>,
-    /// What the first responses say that the server is.
-    pub software: Option<String>,
-    /// What ended it before its time, if anything did.
-    pub ended_by: Option<FailedConnection>,
-    /// Whether Ctrl-C or the target's death cut it short.
-    pub is_cut_short: bool,
-    /// The sessions that it leaves to another process.
-    pub unused: Unused,
-}
-
-impl Measurement {
-    /// Counts a connection, whatever came of it.
-    pub(crate) fn count(&mut self, observation: &Observation) {
-        match observation.outcome {
-            Ok(facts) => self.all.add(facts.kind),
-            Err(FaultName::Interrupted) => {}
-            Err(_) => self.all.failed += 1,
-        }
-    }
-
-    fn note(&mut self, failed: &FailedConnection) {
-        if !self.failures.iter().any(|known| known.fault == failed.fault) {
-            self.failures.push(failed.clone());
-        }
-    }
-
-    fn end(&mut self, failed: FailedConnection) {
-        self.is_cut_short |= failed.is_interruption();
-        if !failed.is_interruption() {
-            self.note(&failed);
-        }
-        self.ended_by = Some(failed);
-    }
 }
 
 /// A measurement while it is made, one counted connection a step.

@@ -11,8 +11,8 @@ use reprise_engine::{ClientIdentity, EcdhKeyShare, ExternalPsk, KeyLog, Session,
 use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
+use zeroize::Zeroizing;
 
-use crate::diagnose::FtpLogin;
 use crate::resolver::AddressFamily;
 
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
@@ -160,4 +160,20 @@ pub enum CertificateTrust {
     Roots(Vec<CertificateDer<'static>>),
     /// Anyone.
     Insecure,
+}
+
+/// Who logs in to try FTP's data channel.
+#[derive(Clone)]
+pub struct FtpLogin {
+    /// The name.
+    pub user: String,
+    /// The password.
+    pub password: Zeroizing<String>,
+}
+
+impl Default for FtpLogin {
+    /// Whoever is let in (RFC 1635).
+    fn default() -> Self {
+        Self { user: "anonymous".to_owned(), password: Zeroizing::new("reprise@".to_owned()) }
+    }
 }

@@ -11,7 +11,6 @@ use crate::client_cpu;
 use crate::connection_plan::{CloseBehavior, ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::FailedConnection;
-use crate::hello_retry::sharing;
 use crate::plan::VersionPlan;
 use crate::session_cache::SessionCache;
 
@@ -187,6 +186,12 @@ impl SeriesRun {
         record.observation.client_cpu = client_cpu::of_thread().zip(before).map(|(after, before)| after.since(before));
         record
     }
+}
+
+/// The same configuration with its first key share of this group.
+pub(crate) fn sharing(config: &Config, group: NamedGroup) -> Config {
+    let others = config.groups.iter().copied().filter(|other| *other != group);
+    Config { groups: [group].into_iter().chain(others).collect(), ..config.clone() }
 }
 
 #[cfg(test)]

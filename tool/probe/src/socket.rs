@@ -7,10 +7,7 @@ use std::time::{Duration, Instant};
 use reprise_model::{Direction, Segment};
 
 use crate::clock::Clock;
-use crate::interrupt::Interrupt;
-
-/// How often a wait looks at Ctrl-C.
-pub(crate) const SLICE: Duration = Duration::from_millis(100);
+use crate::interrupt::{Interrupt, SLICE};
 
 /// Segments that leave so far apart do not arrive as one.
 const APART: Duration = Duration::from_millis(2);

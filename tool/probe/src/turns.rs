@@ -5,7 +5,8 @@
 use reprise_connection::Target;
 
 use crate::interrupt::Interrupt;
-use crate::measure::{Measurement, MeasurementRun};
+use crate::measure::MeasurementRun;
+use crate::measurement::Measurement;
 use crate::observer::{NoObserver, Observer};
 use crate::options::Options;
 

@@ -18,10 +18,9 @@ use reprise_model::{Asked, Nanos, Observation};
 use self::connection_queue::{ConnectionQueue, Next, Taken};
 use self::places::Places;
 use crate::clock::Clock;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, SLICE};
 use crate::observer::Observer;
 use crate::options::Options;
-use crate::socket::SLICE;
 
 /// Where connections go and what they say: the address, the name, the client's identity.
 #[derive(Clone)]

@@ -22,7 +22,7 @@ use crate::addresses::DeadAddress;
 use crate::failed::FailedConnection;
 use crate::hello_retry::RetryComparison;
 use crate::series::Series;
-pub use data_channel::{DataChannel, DataTransfer, FtpLogin, NoTransfer};
+pub use data_channel::{DataChannel, DataTransfer, NoTransfer};
 pub use ended_connections::EndedConnections;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};

@@ -6,7 +6,7 @@ use reprise_model::{Facts, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::connection_plan::{CloseBehavior, CloseMethod};
-use crate::hello_retry::sharing;
+use crate::series::sharing;
 
 /// What one connection does differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use reprise_engine::Config;
 use reprise_model::{Asked, FailureClass, FaultName, Kind};
 
 use super::tls_stream::TlsStream;
-use super::{DataTransfer, FtpLogin, NoTransfer};
+use super::{DataTransfer, NoTransfer};
 use crate::connection_plan::{HeldSession, SessionOffer};
 use crate::connector::Connector;
+use crate::options::FtpLogin;
 use crate::plan::VersionPlan;
 use crate::session_cache::{has_ticket, offer_of};
 

@@ -6,28 +6,12 @@ mod tls_stream;
 
 use reprise_connection::Fault;
 use reprise_model::{FaultName, Version};
-use zeroize::Zeroizing;
 
 use self::control::transfer;
 use super::EarlyEnd;
 use super::rate_limited_connector::RateLimitedConnector;
+use crate::options::FtpLogin;
 use crate::plan::VersionPlan;
-
-/// Who logs in.
-#[derive(Clone)]
-pub struct FtpLogin {
-    /// The name.
-    pub user: String,
-    /// The password.
-    pub password: Zeroizing<String>,
-}
-
-impl Default for FtpLogin {
-    /// Whoever is let in (RFC 1635).
-    fn default() -> Self {
-        Self { user: "anonymous".to_owned(), password: Zeroizing::new("reprise@".to_owned()) }
-    }
-}
 
 /// A transfer and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
