@@ -16,12 +16,10 @@ use rustls_pki_types::{ServerName, UnixTime};
 use sha2::{Digest, Sha256};
 
 use crate::fault::BoardError;
+use crate::keys::NAME;
 use crate::line::{Board, BoardReport, Count, Reaction, Slot};
 use crate::machine::Machine;
 use crate::offers::Offers;
-
-/// The name that clients ask for, and that the certificates in `keys/` are for.
-pub const NAME: &str = "board.example";
 
 /// What every client of every measurement asks for.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: board.example\r\nConnection: close\r\n\r\n";

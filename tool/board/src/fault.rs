@@ -93,10 +93,3 @@ impl From<reprise_connection::Fault> for BoardError {
 fn said(fault: &reprise_connection::Fault) -> String {
     fault.engine_error().map_or_else(|| fault.name.to_string(), ToString::to_string)
 }
-
-impl BoardError {
-    /// The same, with the image and the key that it happened with.
-    pub(crate) fn on(self, image: crate::Image, key: crate::BoardKey) -> Self {
-        Self::On { place: format!("{image}, {}", key.name()), fault: Box::new(self) }
-    }
-}

@@ -43,7 +43,7 @@ impl BoardStack {
         }
     }
 
-    /// The libraries of an image of it, in the order of [`Setup::stack`](crate::Setup::stack).
+    /// The libraries of an image of it, in the order of `Setup::stack`.
     pub fn libraries(self) -> &'static [Self] {
         match self {
             Self::BearSsl => &[Self::BearSsl],

@@ -4,7 +4,10 @@
 use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
 
-/// The key of a server's certificate; self-signed, for [`NAME`](crate::NAME).
+/// The name that clients ask for, and that the certificates are for.
+pub const NAME: &str = "board.example";
+
+/// The key of a server's certificate; self-signed, for [`NAME`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BoardKey {

@@ -28,10 +28,10 @@ mod offers;
 pub mod published;
 mod sizes;
 
-pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST};
+pub use client::{BoardClient, BoardConnection, Completed, REQUEST};
 pub use fault::BoardError;
 pub use image::{BoardStack, Cpu, Image, Optimization, find_firmware, require, require_compiler};
-pub use keys::BoardKey;
+pub use keys::{BoardKey, NAME};
 pub use line::{Board, BoardReport, Count, Reaction, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};
 pub use measure::{BoardCase, Esp8266Case, Firmware, Stop, side_by_side};

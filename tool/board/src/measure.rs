@@ -9,14 +9,14 @@ use reprise_engine::{Tls12Session, outcome_of};
 use reprise_wire::{CipherSuite, NamedGroup};
 use sha2::{Digest, Sha256};
 
-use crate::client::{BoardClient, Completed, NAME};
+use crate::client::{BoardClient, Completed};
 use crate::document::{
     BoardHandshake, BuiltImage, CacheCost, Esp8266, Esp8266Requests, FunctionInstructions, KeyRatio, Memory,
     PhaseInstructions, Requests, Witness,
 };
 use crate::fault::BoardError;
 use crate::image::{BoardStack, Cpu, Image, Optimization};
-use crate::keys::BoardKey;
+use crate::keys::{BoardKey, NAME};
 use crate::line::{Board, BoardReport, ResponseMode, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
 use crate::offers::Offers;
@@ -88,7 +88,7 @@ impl Firmware {
 
     /// A full handshake and a resumed one, on the Cortex-M0+ model, in `runs` boots.
     pub fn handshakes(&self, case: &BoardCase, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
-        self.rows(case, runs, clock_hz).map_err(|fault| fault.on(case.image, case.key))
+        self.rows(case, runs, clock_hz).map_err(|fault| on(case.image, case.key, fault))
     }
 
     fn rows(&self, case: &BoardCase, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
@@ -124,7 +124,7 @@ impl Firmware {
 
     /// The same full and resumed connections in QEMU.
     pub fn witness(&self, case: &BoardCase, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
-        self.witnesses(case, rows).map_err(|fault| fault.on(case.image, case.key))
+        self.witnesses(case, rows).map_err(|fault| on(case.image, case.key, fault))
     }
 
     fn witnesses(&self, case: &BoardCase, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
@@ -409,6 +409,11 @@ fn ratios(rows: &[Esp8266Requests]) -> Vec<KeyRatio> {
         Some(KeyRatio { group: rsa.group.clone(), answer: rsa.answer, ratio: saving(rsa) / saving(ec) })
     });
     pairs.collect()
+}
+
+/// The same fault, with the image and the key that it happened with.
+fn on(image: Image, key: BoardKey, fault: BoardError) -> BoardError {
+    BoardError::On { place: format!("{image}, {}", key.name()), fault: Box::new(fault) }
 }
 
 fn as_asked(completed: Completed) -> Result<Completed, BoardError> {
