@@ -1,10 +1,14 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
 mod answers;
+mod bottleneck;
 mod calibration;
 mod compare;
 mod compare_baseline;
+mod compare_case;
 mod compare_link;
+mod compare_ratio;
+mod compare_row;
 mod comparison;
 mod condition;
 mod diagnose;
@@ -16,6 +20,7 @@ mod isolation;
 mod lab;
 mod layers;
 mod load;
+mod load_latency;
 mod load_stage;
 mod load_sweep;
 mod measure;
@@ -23,22 +28,26 @@ mod provenance;
 mod side_by_side;
 mod speed;
 mod stacks;
+mod statistics;
 mod trace;
 
 pub use answers::{AnswerDifference, AnswerPart, AnswerRecord};
+pub use bottleneck::{Bottleneck, LoadCpuLimit, Verdict};
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
-    BulkSender, CompareBulk, CompareBytes, CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument,
-    CompareInstructions, CompareMatrixCell, CompareMemory, CompareOver, ComparePlan, CompareRatio, CompareRow,
-    CompareSamples, CompareSide, CompareSkipped, CompareThreads, ComparedStack, Rate, cipher_of, stack_pair,
+    CompareBytes, CompareClaim, CompareClock, CompareCounting, CompareDocument, CompareMatrixCell, CompareMemory,
+    CompareOver, ComparePlan, CompareSkipped, ComparedStack, cipher_of, stack_pair,
 };
 pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,
 };
+pub use compare_case::{BulkSender, CompareBulk, CompareCase};
 pub use compare_link::{
     CompareCrossing, CompareLink, CompareLinkRow, CompareLinkTime, CompareLinks, CompareReached, CompareRecording,
     CompareTurn,
 };
+pub use compare_ratio::CompareRatio;
+pub use compare_row::{CompareInstructions, CompareRow, CompareSamples, CompareSide, CompareThreads, Rate};
 pub use comparison::{
     BaselineVerdict, Change, ChangeCause, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
     RatioChange,
@@ -57,15 +66,13 @@ pub use layers::{
     LayersChange, LayersClaim, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator,
     LayersRow, LayersSkipped,
 };
-pub use load::{
-    Bottleneck, LoadAsked, LoadCpuLimit, LoadDocument, LoadHandshake, LoadHistogram, LoadLatency, LoadRate, LoadStep,
-    LoadStepTarget, LoadWindow, Verdict,
-};
+pub use load::{LoadAsked, LoadDocument, LoadHandshake, LoadHistogram, LoadRate, LoadStep, LoadStepTarget, LoadWindow};
+pub use load_latency::LoadLatency;
 pub use load_stage::LoadStage;
 pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
-    SampleRecord, ServerCpu, Statistics, Target, TicketRequestRecord, Traffic,
+    SampleRecord, ServerCpu, Target, TicketRequestRecord, Traffic,
 };
 pub use provenance::Provenance;
 pub use side_by_side::{
@@ -76,4 +83,5 @@ pub use speed::{
     SpeedRule, SpeedRuleVerdict, SpeedSkipped, SpeedTcp,
 };
 pub use stacks::{AvailableStack, BrokenStack, StacksDocument};
+pub use statistics::Statistics;
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};
