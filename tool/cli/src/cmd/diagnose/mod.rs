@@ -5,6 +5,7 @@ mod flags;
 mod isolation;
 mod listed_targets;
 mod listen;
+mod listen_flags;
 mod together;
 
 pub(crate) use flags::DiagnoseArgs;

@@ -1,5 +1,6 @@
 //! The flags of `measure`, and what they mean to the probe.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -10,13 +11,12 @@ use reprise_model::{Kind, Version};
 use reprise_probe::Options;
 use rustls_pki_types::CertificateDer;
 
-use super::gate::{CONDITIONS, GateArgs};
-use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
+use crate::gate::ConditionArgs;
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
-use crate::values::{one_of, parse_rate};
+use crate::values::{one_of, parse_long_duration, parse_rate};
 
 /// Measure what a connection costs, new and resumed, phase by phase.
 ///
@@ -69,6 +69,44 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }
+
+/// The flags that hold a result against something.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Gate")]
+pub(crate) struct GateArgs {
+    /// Compare with earlier results, written by --json: show what changed beyond its interval, and whether TLS, the machine
+    /// or the network changed; '-' is standard input. With three or more, the interval covers the variation between runs
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) baseline: Vec<PathBuf>,
+    /// Measure the processor time of this local server process and its children, per connection
+    #[arg(long, value_name = "PID")]
+    pub(super) server_pid: Option<u32>,
+    #[command(flatten)]
+    pub(super) fail_if: ConditionArgs,
+}
+
+/// The flags of a measurement that is repeated.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Watch")]
+pub(crate) struct WatchArgs {
+    /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
+    /// Lines)
+    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "junit", "session_in", "session_out", "verbose"])]
+    pub(super) every: Option<Duration>,
+    /// With --every, stop after this many rounds
+    #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) repeats: Option<u64>,
+    /// With --every, serve the figures as OpenMetrics at http://ADDR/metrics; a port alone listens on loopback
+    #[arg(long, value_name = "ADDR", requires = "every")]
+    pub(super) metrics: Option<String>,
+}
+
+/// What `--fail-if` may name.
+const CONDITIONS: &str = "\
+Exit with 1 if this condition is met or cannot be evaluated; repeatable. Reliable on a busy machine: 'kinds.ticket < 100%', \
+'failed > 0', 'findings.fault', 'finding.not-offered', and with --count 400 'baseline.tls.slower > 0', which allows for changes of \
+the machine, of the network and by chance (a busy machine still calls a few of 100 unchanged servers slower: several baselines make it fewer). Absolute times are not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. \
+Any figure is also named by its path in the JSON: '.runs[].phases.tls.p99_ns > 20ms'";
 
 const EXAMPLES: &str = "\
 Examples:

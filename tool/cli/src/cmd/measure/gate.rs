@@ -1,42 +1,17 @@
 //! When a measurement is a bad answer: `--kinds`, `--fail-if`, and what these may compare with, `--baseline`.
 
-use std::path::PathBuf;
-
 use anyhow::bail;
-use clap::Args;
 use reprise_model::document::{ConditionOutcome, Finding, MeasureDocument};
 use reprise_model::{Asked, Kind};
 use reprise_report::{Report, Shown};
 use reprise_results::{Planned, Scope};
 
-use super::MeasureArgs;
 use super::baseline::Baseline;
-use super::subject::Measured;
+use super::flags::MeasureArgs;
+use super::measured::Measured;
 use crate::gate::{self, complaint};
 use crate::notice::notice;
 use crate::server_process::check_server;
-
-/// The flags that hold a result against something.
-#[derive(Args, Clone)]
-#[command(next_help_heading = "Gate")]
-pub(crate) struct GateArgs {
-    /// Compare with earlier results, written by --json: show what changed beyond its interval, and whether TLS, the machine
-    /// or the network changed; '-' is standard input. With three or more, the interval covers the variation between runs
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    baseline: Vec<PathBuf>,
-    /// Measure the processor time of this local server process and its children, per connection
-    #[arg(long, value_name = "PID")]
-    pub(super) server_pid: Option<u32>,
-    #[command(flatten)]
-    fail_if: gate::ConditionArgs,
-}
-
-/// What `--fail-if` may name.
-pub(super) const CONDITIONS: &str = "\
-Exit with 1 if this condition is met or cannot be evaluated; repeatable. Reliable on a busy machine: 'kinds.ticket < 100%', \
-'failed > 0', 'findings.fault', 'finding.not-offered', and with --count 400 'baseline.tls.slower > 0', which allows for changes of \
-the machine, of the network and by chance (a busy machine still calls a few of 100 unchanged servers slower: several baselines make it fewer). Absolute times are not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. \
-Any figure is also named by its path in the JSON: '.runs[].phases.tls.p99_ns > 20ms'";
 
 /// What a result is held against.
 pub(super) struct Gate {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::subject::Measured;
+use super::measured::Measured;
 use crate::outputs::{is_standard_output, print};
 
 /// How every line of such a file begins; a single result, which is indented, begins otherwise.

@@ -7,8 +7,9 @@ use reprise_model::Failure;
 use reprise_model::document::{LabDocument, Provenance};
 use reprise_probe::{Interrupt, measure_in_turns};
 
-use super::subject::explained;
-use super::{MeasureArgs, was_interrupted};
+use super::flags::MeasureArgs;
+use super::measured::explained;
+use super::was_interrupted;
 use crate::progress::Progress;
 
 const KEYS: [KeyKind; 2] = [KeyKind::Rsa2048, KeyKind::P256];

@@ -6,6 +6,7 @@ mod flags;
 mod gate;
 mod journal;
 mod lab;
+mod measured;
 mod metrics;
 mod subject;
 mod watch;
@@ -16,7 +17,8 @@ use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 
 use self::gate::{Complaints, Gate};
-use self::subject::{Measured, Subject};
+use self::measured::Measured;
+use self::subject::Subject;
 use self::watch::Watch;
 use crate::ending::Ending;
 use crate::notice::notice;

@@ -4,37 +4,21 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use clap::Args;
 use reprise_model::Failure;
 use reprise_probe::Interrupt;
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::{json, line};
 
+use super::flags::{MeasureArgs, WatchArgs};
 use super::gate::{Complaints, Gate};
 use super::journal::Journal;
+use super::measured::Measured;
 use super::metrics::MetricsServer;
-use super::subject::{Measured, Subject};
-use super::{MeasureArgs, was_interrupted};
+use super::subject::Subject;
+use super::was_interrupted;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::{print, width};
-use crate::values::parse_long_duration;
-
-/// The flags of a measurement that is repeated.
-#[derive(Args, Clone)]
-#[command(next_help_heading = "Watch")]
-pub(crate) struct WatchArgs {
-    /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
-    /// Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "junit", "session_in", "session_out", "verbose"])]
-    every: Option<Duration>,
-    /// With --every, stop after this many rounds
-    #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
-    repeats: Option<u64>,
-    /// With --every, serve the figures as OpenMetrics at http://ADDR/metrics; a port alone listens on loopback
-    #[arg(long, value_name = "ADDR", requires = "every")]
-    metrics: Option<String>,
-}
 
 /// How often an interruption is looked for while nothing is measured.
 const GLANCE: Duration = Duration::from_millis(50);
