@@ -3,13 +3,7 @@
 use reprise_model::document::{AnswerDifference, AnswerPart, AnswerRecord, MeasureDocument};
 use reprise_model::{Kind, Version};
 
-use crate::causes::{Cause, answers_differ};
 use crate::figures::means;
-
-/// Why they differ.
-pub fn cause() -> &'static Cause {
-    &answers_differ::CAUSE
-}
 
 /// The answer, by the part in which it differs: "HTTP status 496", "a body of 12 bytes".
 pub fn answer(difference: &AnswerDifference, of: &AnswerRecord) -> String {

@@ -10,7 +10,7 @@ use reprise_model::{
 use reprise_wire::AlertDescription;
 
 use crate::fault::name;
-use reprise_diagnosis::answers::{answer, cause};
+use reprise_diagnosis::answers::answer;
 use reprise_diagnosis::figures::{means, percent, span};
 use reprise_diagnosis::slow_connections::longer;
 
@@ -276,7 +276,7 @@ fn answers_differ(document: &LoadDocument) -> String {
         Some(Confidence::Possible) => " Too few full handshakes were made among them to be sure: add full=1 to --mix.",
         _ => "",
     };
-    format!("{}. Their times do not compare: `reprise explain {}` says why.{sure}", each.join("; "), cause().slug)
+    format!("{}. Their times do not compare: `reprise explain answers-differ` says why.{sure}", each.join("; "))
 }
 
 /// What the descriptor limit leaves of the connections that were asked for, and what to do about it.

@@ -5,6 +5,7 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, Step};
 
 use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
+use crate::diagnose::StoredSession;
 use crate::diagnose::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
 
@@ -55,9 +56,13 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
     ..Cause::BLANK
 };
 
-/// Whether the finding is of this cause.
-pub(crate) fn is_its(finding: &Finding) -> bool {
-    finding.id == CAUSE.slug
+/// The same finding with how large a session is, where it is of this cause.
+pub(crate) fn with_size(finding: Finding, session: StoredSession) -> Finding {
+    if finding.id != CAUSE.slug {
+        return finding;
+    }
+    let evidence: Vec<String> = std::iter::once(session.size()).chain(finding.evidence.iter().cloned()).collect();
+    finding.because(evidence)
 }
 
 fn of_experiments(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {

@@ -11,7 +11,7 @@ use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Judgement, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
-use super::{StoredSession, data_channel, findings, processor_time, stored_session, whole_request};
+use super::{StoredSession, cache_tried, data_channel, findings, processor_time, whole_request};
 use crate::bound::bound;
 use crate::causes::lifetime_invalid::stated_lifetimes;
 use crate::causes::{causes, version_fails};
@@ -99,7 +99,7 @@ fn figures_in_words(figures: &MeasureDocument, examined: &Examined<'_>) -> Vec<S
     let mut sentences = whole_request::sentences(figures, examined);
     sentences.extend(about_two_modes(figures));
     sentences.extend(bound(figures));
-    sentences.extend(stored_session::sentences(examined));
+    sentences.extend(cache_tried::sentences(examined));
     sentences
 }
 

@@ -6,7 +6,7 @@ use reprise_model::document::{Confidence, Finding};
 use reprise_model::{Asked, FaultName, Kind, Nanos, Observation, Version};
 use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
-use super::StoredSession;
+use super::stored_session::StoredSession;
 use crate::figures::means;
 use crate::savings::{Saving, best_resumption};
 use crate::series::MeasuredCase;

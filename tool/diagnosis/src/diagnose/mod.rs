@@ -1,5 +1,6 @@
 //! What a diagnosis shows of a server beyond what a measurement does: the rules of the causes over its experiments.
 
+mod cache_tried;
 mod data_channel;
 mod document;
 pub(crate) mod examined;
@@ -16,7 +17,7 @@ pub(crate) use stored_session::StoredSession;
 
 use reprise_model::document::Finding;
 
-use crate::causes::rules;
+use crate::causes::{cache_too_small, rules};
 use crate::findings::of_rules;
 use crate::judged;
 use crate::settled::settled;
@@ -30,5 +31,5 @@ fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     // Of equal weight, what weighs all connections comes first: several nodes rather than what each of them does.
     let mut judged = judged::findings(&examined.case);
     judged.extend(findings);
-    settled(judged, &found).into_iter().map(|finding| examined.session.sizing(finding)).collect()
+    settled(judged, &found).into_iter().map(|finding| cache_too_small::with_size(finding, examined.session)).collect()
 }

@@ -1,11 +1,7 @@
-//! Sessions that the server keeps: how large one is, how many a cache holds, and after how many others one was offered.
+//! A session that the server keeps: how large it is, and how many of them a cache holds.
 
-use reprise_model::document::Finding;
-use reprise_model::{Asked, ClientAuthentication, Kind, Observation};
+use reprise_model::{ClientAuthentication, Observation};
 
-use super::examined::{Examined, mechanism};
-use crate::causes::cache_too_small;
-use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 /// A session as OpenSSL writes it into a cache, without a name and a client certificate: ID, secret, times, context.
@@ -15,7 +11,7 @@ const BARE: usize = 150;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoredSession {
     /// Bytes of the client's certificate, which stands in it; 0 for none.
-    certificate: usize,
+    pub(super) certificate: usize,
 }
 
 impl StoredSession {
@@ -43,7 +39,7 @@ impl StoredSession {
     }
 
     /// "A session takes about 4.1 kB here, …: 1 MB of nginx's shared cache holds about 240".
-    fn size(self) -> String {
+    pub(crate) fn size(self) -> String {
         let of_certificate = match self.certificate {
             0 => String::new(),
             bytes => format!(", {} of it the client's certificate", kilobytes(bytes)),
@@ -52,52 +48,15 @@ impl StoredSession {
         let bytes = kilobytes(self.bytes());
         format!("A session takes about {bytes} here{of_certificate}: 1 MB of nginx's shared cache holds about {held}")
     }
-
-    /// The same finding with how large a session is, where it is about a cache that is too small.
-    pub(super) fn sizing(self, finding: Finding) -> Finding {
-        if !cache_too_small::is_its(&finding) {
-            return finding;
-        }
-        let evidence: Vec<String> = std::iter::once(self.size()).chain(finding.evidence.iter().cloned()).collect();
-        finding.because(evidence)
-    }
 }
 
 fn kilobytes(bytes: usize) -> String {
     format!("{:.1} kB", bytes as f64 / 1e3)
 }
 
-/// Of each mechanism whose sessions resume from a cache, after how many connections that was tried: a few say nothing of a busy hour.
-pub(super) fn sentences(examined: &Examined<'_>) -> Vec<String> {
-    let runs = examined.runs("resume").map(|run| run.asked).filter(|asked| is_stored(examined, *asked));
-    let untried =
-        runs.filter(|asked| examined.always_resumes(*asked) && examined.runs("fill").all(|run| run.asked != *asked));
-    let untried: Vec<Asked> = untried.collect();
-    let offers = || untried.iter().filter_map(|asked| examined.case.judgements.iter().find(|it| it.asked == *asked));
-    let farthest = offers().flat_map(|judgement| judgement.offers().filter_map(Observation::distance)).max();
-    let Some(between) = farthest.map(|distance| u64::from(distance.saturating_sub(1))) else { return Vec::new() };
-    let named: Vec<String> = untried.iter().map(|asked| mechanism(*asked)).collect();
-    let session = examined.session;
-    let size = if session.certificate > 0 { format!(" {}.", session.size()) } else { String::new() };
-    vec![format!(
-        "{}: the server keeps the session, and it was offered after {} at most.{size} Whether the cache holds more was not tried: --fill N \
-         makes N full handshakes in between, as this client makes them",
-        named.join(", "),
-        connections(between)
-    )]
-}
-
-/// IDs, and tickets that only name their session.
-fn is_stored(examined: &Examined<'_>, asked: Asked) -> bool {
-    let seen = examined.runs("resume").filter(|run| run.asked == asked).flat_map(|run| &run.seen);
-    let mut tickets = seen.filter_map(|seen| seen.observation.facts()?.tickets.iter().next());
-    asked.kind == Kind::Id || tickets.next().is_some_and(|ticket| !ticket.holds_its_session())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::scene::{Scene, TLS12_ID};
 
     /// Of nginx 1.22: `shared:SSL:1m` keeps a session while 220 others are made, and not while 260 are, where each has a certificate of
     /// 3.9 kB.
@@ -107,19 +66,5 @@ mod tests {
         assert!((220..260).contains(&held(3_900)), "{}", held(3_900));
         assert!((2_500..4_000).contains(&held(0)), "{}", held(0));
         assert!(StoredSession { certificate: 3_824 }.size().contains("4.0 kB here, 3.8 kB of it the client's certificate"));
-    }
-
-    #[test]
-    fn what_was_not_tried_is_said() {
-        let of = |scene: Scene| scene.with_examined(sentences);
-        let judged = || Scene::resuming(TLS12_ID).judged_steady(TLS12_ID);
-        let said = of(judged());
-        assert!(
-            said.iter().any(|it| it.contains("by session ID: the server keeps the session") && it.contains("--fill N")),
-            "{said:?}"
-        );
-        let filled = [Kind::Full, Kind::Full, Kind::Full, Kind::Id];
-        assert_eq!(of(judged().run("fill", TLS12_ID, &filled)), [""; 0]);
-        assert_eq!(of(Scene::refusing(TLS12_ID).judged_steady(TLS12_ID)), [""; 0]);
     }
 }
