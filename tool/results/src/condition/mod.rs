@@ -17,6 +17,7 @@
 //! it. What a document does not have is never taken for a figure that is good: see [`ConditionJudgement::Unknown`].
 
 mod compare;
+mod cursor;
 mod diagnose;
 mod figures;
 mod judge;
@@ -32,12 +33,12 @@ mod words;
 use reprise_model::document::CompareCase;
 
 pub use compare::ComparePlanned;
+pub use cursor::ConditionError;
 pub use diagnose::DiagnosePlanned;
 pub use figures::figures;
 pub use judge::{ConditionJudgement, Found, Judged, Value};
 pub use load::LoadPlanned;
 pub use measure::Planned;
-pub use parse::ConditionError;
 pub use words::Words;
 
 use self::path::Path;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::parse::{ConditionError, Cursor};
+use super::cursor::{ConditionError, Cursor};
 
 /// A place, or with `[]` all places of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
