@@ -3,6 +3,7 @@
 mod conversation;
 mod dialogue;
 pub(crate) mod fault;
+mod message;
 mod proxy;
 mod proxy_protocol;
 mod route;
@@ -14,7 +15,8 @@ use reprise_model::Phase;
 pub use conversation::Prologue;
 pub use dialogue::Unexpected;
 pub(crate) use dialogue::{Dialogue, Length, Turn};
-pub use fault::{ClearTextFault, Message, Peer, Problem};
+pub use fault::{ClearTextFault, Peer};
+pub use message::{Message, Problem};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
 pub use route::Route;
