@@ -2,11 +2,12 @@
 
 use reprise_model::Version;
 use reprise_wire::extensions::SelectedProtocol;
-use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, SignatureScheme};
+use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ServerHello, SignatureScheme};
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
 use crate::key_share::GROUPS;
+use crate::suite::{self, Suite};
 
 /// What a message of this type says, or the complaint that it is another or cannot be read.
 pub(super) fn expect<'m, T>(
@@ -118,6 +119,16 @@ pub(super) fn accept_alpn(core: &mut Core, extensions: Extensions<'_>) -> Result
     core.note(|facts| facts.alpn = Some(reprise_model::Protocol::new(protocol)));
     core.protocol = Some(protocol.to_vec());
     Ok(())
+}
+
+/// The suite, if it was offered for this version and is spoken here.
+pub(super) fn chosen_suite(core: &Core, hello: &ServerHello<'_>, version: Version) -> Result<&'static Suite, Error> {
+    let id = hello.cipher_suite;
+    if !core.offered.has_suite(id) {
+        return Err(Misbehaviour::UnofferedSuite(id).into());
+    }
+    let suite = suite::find(id).ok_or(Error::Unspoken(Unspoken::Suite(id)))?;
+    if suite.version == version { Ok(suite) } else { Err(Misbehaviour::UnofferedSuite(id).into()) }
 }
 
 /// Refuses a group that was not offered, and one that was offered only to see whether it would be chosen.

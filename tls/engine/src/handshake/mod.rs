@@ -1,6 +1,7 @@
 //! The states of a connection: one struct for each message that may come next, consumed by handling it.
 
 mod checks;
+mod first_flight;
 #[cfg(test)]
 mod replay;
 mod retry;
@@ -18,10 +19,11 @@ use crate::offer::Offer;
 use crate::suite::Suite;
 use crate::transcript::Transcript;
 use checks::unexpected;
+use first_flight::ExpectServerHello;
 
 /// Where a connection stands.
 pub(crate) enum State {
-    ServerHello(Box<server_hello::ExpectServerHello>),
+    ServerHello(Box<ExpectServerHello>),
     Tls13EncryptedExtensions(Box<tls13::ExpectEncryptedExtensions>),
     Tls13CertificateOrRequest(Box<tls13::ExpectCertificateOrRequest>),
     Tls13CertificateVerify(Box<tls13::ExpectCertificateVerify>),
@@ -39,7 +41,7 @@ pub(crate) enum State {
 impl State {
     /// Sends the ClientHello.
     pub(crate) fn start(core: &mut Core, offer: Offer) -> Result<Self, Error> {
-        server_hello::ExpectServerHello::start(core, offer).map(|state| Self::ServerHello(Box::new(state)))
+        ExpectServerHello::start(core, offer).map(|state| Self::ServerHello(Box::new(state)))
     }
 
     /// Handles one handshake message.

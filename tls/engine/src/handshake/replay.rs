@@ -8,7 +8,7 @@ use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, S
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use super::State;
-use super::server_hello::{ExpectServerHello, Retry};
+use super::first_flight::{ExpectServerHello, Retry};
 use crate::core::Core;
 use crate::suite::{Hash, SUITES};
 use crate::transcript::Transcript;

@@ -5,8 +5,8 @@ use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
 use reprise_wire::{ExtensionType, ServerHello};
 
 use super::State;
-use super::checks::{Place, check_group, only_permitted, read};
-use super::server_hello::{ExpectServerHello, Retry, chosen_suite};
+use super::checks::{Place, check_group, chosen_suite, only_permitted, read};
+use super::first_flight::{ExpectServerHello, Retry};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::joiner::Message;

@@ -6,7 +6,7 @@ use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
 use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
 use rustls_pki_types::CertificateDer;
 
-use super::{ClientCertificate, ExpectFinished, Handshake13};
+use super::{ClientCertificate, ExpectFinished, Handshake13, signed_content};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
@@ -71,9 +71,4 @@ impl ExpectCertificateVerify {
         transcript.add(message.raw);
         Ok(State::Tls13Finished(Box::new(ExpectFinished { handshake: self.handshake })))
     }
-}
-
-/// What a CertificateVerify signs (RFC 9846 §4.5.2): 64 spaces, the context, a zero, the transcript's hash.
-pub(super) fn signed_content(context: &[u8], transcript: &[u8]) -> Vec<u8> {
-    [&[b' '; 64][..], context, &[0], transcript].concat()
 }

@@ -5,8 +5,7 @@ use reprise_model::ClientAuthentication;
 use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 
-use super::authentication::signed_content;
-use super::{ClientCertificate, ExpectTraffic, Handshake13};
+use super::{ClientCertificate, ExpectTraffic, Handshake13, signed_content};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::expect;

@@ -37,3 +37,8 @@ enum ClientCertificate {
     /// The scheme in which to sign; `None` where the client has no certificate.
     Requested(Option<SignatureScheme>),
 }
+
+/// What a CertificateVerify signs (RFC 9846 §4.5.2): 64 spaces, the context, a zero, the transcript's hash.
+fn signed_content(context: &[u8], transcript: &[u8]) -> Vec<u8> {
+    [&[b' '; 64][..], context, &[0], transcript].concat()
+}
