@@ -1,9 +1,9 @@
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reprise_connection::{ServerReply, StartTls};
+use reprise_connection::StartTls;
 use reprise_model::{
     Agreed, ClientOffer, FailureClass, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
@@ -12,11 +12,9 @@ use rustls::server::{Acceptor, ProducesTickets};
 use rustls::{HandshakeKind, ServerConfig};
 
 use super::book::Book;
-use super::data_channel::DataChannel;
 use super::session_link::SessionLink;
 use super::{MAX_EARLY_DATA, TICKETS, TICKETS_RESUMED, hello, process};
 use crate::embedded::{ClosedBy, Connection, End, Moment};
-use crate::listener::Guest;
 
 /// What every connection is served with.
 pub(super) struct Serving {
@@ -47,31 +45,6 @@ const SHOWN_BYTES: usize = 16;
 const RESET_WAIT: Duration = Duration::from_millis(20);
 
 impl Serving {
-    /// Serves one connection to its end.
-    pub(super) fn serve(&self, guest: &Guest<'_>) {
-        let number = self.book.arrive(guest.peer);
-        let end = self.converse(guest, number);
-        self.end(number, end);
-    }
-
-    fn converse(&self, guest: &Guest<'_>, number: u32) -> WatchedEnd {
-        let reached = self.reach_tls(&guest.stream).map_err(|end| self.fail(number, &end));
-        let mut connection = match reached.and_then(|early| self.begin(&guest.stream, number, early)) {
-            Ok(connection) => connection,
-            Err(end) => return end,
-        };
-        connection.looks_before_answering = true;
-        let seen = |moment: Moment<'_>| self.book_moment(number, &moment);
-        let closed = match self.starttls {
-            Some(protocol) => {
-                let mut channel = DataChannel::new(self, number, &guest.stream);
-                connection.answer_service(protocol, seen, |command| channel.answer(command))
-            }
-            None => connection.answer_requests(seen),
-        };
-        self.part(connection, number, closed)
-    }
-
     /// A connection whose handshake has completed; otherwise how it ended.
     pub(super) fn begin<'s>(
         &self,
@@ -155,38 +128,6 @@ impl Serving {
         Ok(())
     }
 
-    /// Until the client has asked for TLS. Returns what it sent after that: one of MySQL awaits no consent.
-    fn reach_tls(&self, mut socket: &TcpStream) -> Result<Vec<u8>, End> {
-        socket.set_read_timeout(Some(self.handshake_timeout))?;
-        socket.set_write_timeout(Some(self.handshake_timeout))?;
-        let mut heard = Vec::new();
-        let Some(protocol) = self.starttls else { return Ok(heard) };
-        let deadline = Instant::now() + self.handshake_timeout;
-        socket.write_all(protocol.greeting())?;
-        let mut buffer = [0; 4096];
-        loop {
-            match protocol.reply(&mut heard, false) {
-                Ok(Some(ServerReply::Say(words))) => socket.write_all(&words)?,
-                Ok(Some(ServerReply::StartTls(words))) => {
-                    socket.write_all(&words)?;
-                    return Ok(heard);
-                }
-                Ok(Some(ServerReply::Close(words))) => {
-                    socket.write_all(&words)?;
-                    return Err(End::ClosedInTheClear);
-                }
-                // No protocol has a data channel before TLS.
-                Ok(Some(ServerReply::Data(_))) => return Err(End::ClosedInTheClear),
-                Ok(None) if Instant::now() > deadline => return Err(End::TooSlow),
-                Ok(None) => match socket.read(&mut buffer)? {
-                    0 => return Err(End::ClosedInTheClear),
-                    count => heard.extend_from_slice(buffer.get(..count).unwrap_or_default()),
-                },
-                Err(_) => return Err(End::OtherProtocol(protocol, first_of(&heard))),
-            }
-        }
-    }
-
     fn read_hello(&self, socket: &TcpStream, early: Vec<u8>) -> Result<FirstBytes, End> {
         let deadline = Instant::now() + self.handshake_timeout;
         let mut acceptor = Acceptor::default();
@@ -230,7 +171,7 @@ impl Serving {
         config
     }
 
-    fn fail(&self, number: u32, end: &End) -> WatchedEnd {
+    pub(super) fn fail(&self, number: u32, end: &End) -> WatchedEnd {
         let failed = match end {
             End::BeforeFirstByte => return WatchedEnd::Fin,
             End::Tls(error) => failure(error),
@@ -369,7 +310,7 @@ fn described(received: &[u8]) -> String {
 }
 
 /// A client's first bytes, safe to print.
-fn first_of(received: &[u8]) -> String {
+pub(super) fn first_of(received: &[u8]) -> String {
     format!("\"{}\"", received.get(..SHOWN_BYTES).unwrap_or(received).escape_ascii())
 }
 

@@ -2,6 +2,7 @@
 
 mod book;
 mod connection;
+mod conversation;
 mod data_channel;
 mod hello;
 mod process;
