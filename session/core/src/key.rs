@@ -73,8 +73,13 @@ pub enum KeyError {
     #[error("there is no key")]
     None,
     /// More keys than a ring may hold: each ticket looks among them.
-    #[error("{0} keys: a ring holds at most {max}", max = crate::KeyRing::MAX_KEYS)]
-    TooMany(usize),
+    #[error("{count} keys: a ring holds at most {max}")]
+    TooMany {
+        /// The keys that there are.
+        count: usize,
+        /// [`KeyRing::MAX_KEYS`](crate::KeyRing::MAX_KEYS).
+        max: usize,
+    },
     /// A key's times are not in order.
     #[error("key {0:?} does not begin before it ends")]
     Times(KeyName),

@@ -41,7 +41,7 @@ impl KeyRing {
             return Err(KeyError::None);
         }
         if keys.len() > Self::MAX_KEYS {
-            return Err(KeyError::TooMany(keys.len()));
+            return Err(KeyError::TooMany { count: keys.len(), max: Self::MAX_KEYS });
         }
         let mut names: Vec<KeyName> = keys.iter().map(|key| key.name()).collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! What OpenSSL calls in a handshake. The only unsafe code: pointers that OpenSSL hands in are valid until the callback returns.
+//! What OpenSSL calls in a handshake. Pointers that OpenSSL hands in are valid until the callback returns.
 
 #![expect(unsafe_code, reason = "callbacks of a C library")]
 
@@ -9,13 +9,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use foreign_types::ForeignTypeRef;
-use openssl::asn1::Asn1Time;
 use openssl::cipher::Cipher;
 use openssl::cipher_ctx::CipherCtxRef;
 use openssl::error::ErrorStack;
 use openssl::ex_data::Index;
 use openssl::ssl::{SslContext, SslContextBuilder, SslRef, SslSession, SslSessionRef, SslVersion};
-use openssl::x509::X509Ref;
 use openssl_sys::{
     EVP_CIPHER_CTX, EVP_MAC_CTX, EVP_MAC_CTX_set_params, OSSL_PARAM_construct_end, OSSL_PARAM_construct_octet_string, SSL,
     SSL_SESSION,
@@ -59,20 +57,6 @@ pub(crate) fn set_lookup(
 ) {
     // SAFETY: the session is one of its own, which belongs to no context.
     unsafe { builder.set_get_session_callback(lookup) };
-}
-
-/// Whether the certificate of the session's client, if it had one, is over.
-pub(crate) fn is_client_over(session: &SslSessionRef, now: UnixTime) -> bool {
-    // SAFETY: the session is valid, and so is its certificate for as long.
-    let certificate = unsafe {
-        let certificate = ffi::SSL_SESSION_get0_peer(session.as_ptr());
-        if certificate.is_null() {
-            return false;
-        }
-        X509Ref::from_ptr(certificate)
-    };
-    let now = i64::try_from(now.as_secs()).ok().and_then(|now| Asn1Time::from_unix(now).ok());
-    now.is_none_or(|now| certificate.not_after() <= now)
 }
 
 /// Offers a session.
@@ -192,7 +176,7 @@ unsafe extern "C" fn decrypt(
     // By OpenSSL's clock; how old the ticket itself may be, OpenSSL says.
     let issued = UnixTime::since_unix_epoch(Duration::from_secs(u64::try_from(session_ref.time()).unwrap_or_default()));
     let times = Times { first_authentication, issued: issued.max(first_authentication).min(now) };
-    let ended = || if is_client_over(session_ref, now) { Err(Refused::ClientCertificate) } else { Ok(()) };
+    let ended = || if ffi::is_client_over(session_ref, now) { Err(Refused::ClientCertificate) } else { Ok(()) };
     if let Err(refused) = times.check(&shared.sessions.limits, now).and_then(|()| ended()) {
         tracing::debug!(reason = refused.label(), "a ticket is not resumed");
         return IGNORE_RENEW;

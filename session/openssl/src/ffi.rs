@@ -2,7 +2,12 @@
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_void};
 
+use foreign_types::ForeignTypeRef;
+use openssl::asn1::Asn1Time;
+use openssl::ssl::SslSessionRef;
+use openssl::x509::X509Ref;
 use openssl_sys::{EVP_CIPHER_CTX, EVP_MAC_CTX, OSSL_PARAM, SSL, SSL_CTX, SSL_SESSION, X509};
+use rustls_pki_types::UnixTime;
 
 /// Names a key and makes it ready, or finds it by its name. 1: done; 2: done, and the client is to get a new ticket; 0: no such
 /// key; negative: the handshake fails.
@@ -60,3 +65,18 @@ unsafe extern "C" {
 
 /// `EVP_MAX_IV_LENGTH`.
 pub(crate) const IV_LEN: usize = 16;
+
+/// Whether the certificate of the session's client, if it had one, is over.
+#[expect(unsafe_code, reason = "a certificate that belongs to the session")]
+pub(crate) fn is_client_over(session: &SslSessionRef, now: UnixTime) -> bool {
+    // SAFETY: the session is valid, and so is its certificate for as long.
+    let certificate = unsafe {
+        let certificate = SSL_SESSION_get0_peer(session.as_ptr());
+        if certificate.is_null() {
+            return false;
+        }
+        X509Ref::from_ptr(certificate)
+    };
+    let now = i64::try_from(now.as_secs()).ok().and_then(|now| Asn1Time::from_unix(now).ok());
+    now.is_none_or(|now| certificate.not_after() <= now)
+}

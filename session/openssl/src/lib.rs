@@ -34,6 +34,7 @@
 
 mod callbacks;
 mod client;
+mod context;
 mod ffi;
 mod sessions;
 

@@ -1,25 +1,24 @@
-//! What is shared, and the configuration of a context.
+//! What is shared, how and for how long.
 
 use std::fmt;
 use std::sync::Arc;
 
-use openssl::error::ErrorStack;
 use openssl::ex_data::Index;
-use openssl::ssl::{Ssl, SslContextBuilder, SslOptions, SslRef, SslSession, SslSessionCacheMode, SslVersion};
+use openssl::ssl::{Ssl, SslRef, SslSession, SslVersion};
 use reprise_session::store::{Answer, Lookup, SharedStore, StoreKey, wait};
 use reprise_session::ticket::{Limits, SealPurpose, Times, open, seal};
 use reprise_session::{Policy, PolicyBuilder, RingHandle, SystemRandom};
 use rustls_pki_types::UnixTime;
 
-use crate::callbacks;
+use crate::ffi;
 
 /// How sessions of an OpenSSL server are shared. [`Sessions::apply`] sets it on a context.
 #[derive(Clone)]
 pub struct Sessions {
     pub(crate) ring: RingHandle,
     pub(crate) limits: Limits,
-    policy: Policy,
-    store: Option<Arc<dyn SharedStore>>,
+    pub(crate) policy: Policy,
+    pub(crate) store: Option<Arc<dyn SharedStore>>,
     clock: Arc<dyn Fn() -> UnixTime + Send + Sync>,
 }
 
@@ -55,33 +54,12 @@ impl Sessions {
         Self { clock: Arc::new(clock), ..self }
     }
 
-    /// Sets it on a context, in the place of OpenSSL's own keys and cache. Where the server chooses among contexts by SNI, sets it on each of them.
-    ///
-    /// # Errors
-    /// What OpenSSL says, which has no memory for it.
-    pub fn apply(self, builder: &mut SslContextBuilder) -> Result<(), ErrorStack> {
-        builder.set_session_id_context(self.policy.as_bytes())?;
-        let shared = Arc::new(Shared { begun: Ssl::new_ex_index()?, sessions: self });
-        builder.set_ex_data(callbacks::index()?, Arc::clone(&shared));
-        callbacks::set_lifetime(builder, shared.sessions.lifetime());
-        if shared.sessions.store.is_none() {
-            builder.set_session_cache_mode(SslSessionCacheMode::OFF);
-            return callbacks::set_tickets(builder);
-        }
-        builder.set_session_cache_mode(SslSessionCacheMode::SERVER | SslSessionCacheMode::NO_INTERNAL);
-        builder.set_options(SslOptions::NO_TICKET);
-        let putting = Arc::clone(&shared);
-        builder.set_new_session_callback(move |ssl, session| putting.put(ssl, &session));
-        callbacks::set_lookup(builder, move |ssl, id| shared.get(ssl, id));
-        Ok(())
-    }
-
     pub(crate) fn now(&self) -> UnixTime {
         (self.clock)()
     }
 
     /// In seconds.
-    fn lifetime(&self) -> u64 {
+    pub(crate) fn lifetime(&self) -> u64 {
         let now = self.now();
         let ring = self.ring.load(now);
         ring.encryption_key(now).map_or(self.limits, |key| self.limits.under(key)).lifetime.as_secs()
@@ -90,7 +68,7 @@ impl Sessions {
 
 impl Shared {
     /// Stores a session, before its client gets it.
-    fn put(&self, ssl: &SslRef, session: &SslSession) {
+    pub(crate) fn put(&self, ssl: &SslRef, session: &SslSession) {
         let sessions = &self.sessions;
         let (Some(store), Ok(state)) = (&sessions.store, session.to_der()) else { return };
         let issued = sessions.now();
@@ -104,7 +82,7 @@ impl Shared {
     }
 
     /// Asks for a session by its ID. In TLS 1.3 it is taken: nobody resumes it twice.
-    fn get(&self, ssl: &mut SslRef, id: &[u8]) -> Option<SslSession> {
+    pub(crate) fn get(&self, ssl: &mut SslRef, id: &[u8]) -> Option<SslSession> {
         let sessions = &self.sessions;
         let key = StoreKey::of(id);
         let is_taken = ssl.version2() == Some(SslVersion::TLS1_3);
@@ -121,7 +99,7 @@ impl Shared {
             .inspect_err(|refused| tracing::debug!(reason = refused.label(), "a stored session is not resumed"))
             .ok()?;
         let session = SslSession::from_der(&opened.state).ok()?;
-        if callbacks::is_client_over(&session, now) {
+        if ffi::is_client_over(&session, now) {
             tracing::debug!("a stored session is not resumed: the client's certificate is over");
             return None;
         }

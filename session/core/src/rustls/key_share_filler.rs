@@ -20,21 +20,25 @@ pub struct KeyShareFiller {
     thread: Option<JoinHandle<()>>,
 }
 
-impl KeyShareFiller {
-    pub(super) fn spawn(pool: &'static KeySharePool) -> io::Result<Self> {
+impl KeySharePool {
+    /// Starts a thread that fills the pool, and fills it again whenever less than half of it is left, until the value is dropped.
+    ///
+    /// # Errors
+    /// The system starts no thread.
+    pub fn keep_full(&'static self) -> io::Result<KeyShareFiller> {
         let ends = Arc::new(AtomicBool::new(false));
         let of_thread = Arc::clone(&ends);
         let work = move || {
             while !of_thread.load(Ordering::Acquire) {
-                match pool.fill(pool.capacity()) {
-                    Ok(_) => pool.wait_until_half_empty(&of_thread),
+                match self.fill(self.capacity()) {
+                    Ok(_) => self.wait_until_half_empty(&of_thread),
                     // Handshakes make their own pairs meanwhile, or fail as they would without a pool.
                     Err(_) => std::thread::park_timeout(PAUSE),
                 }
             }
         };
         let thread = std::thread::Builder::new().name("key-share-filler".to_owned()).spawn(work)?;
-        Ok(Self { pool, ends, thread: Some(thread) })
+        Ok(KeyShareFiller { pool: self, ends, thread: Some(thread) })
     }
 }
 

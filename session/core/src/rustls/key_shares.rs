@@ -2,15 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, ProtocolVersion};
-
-use super::KeyShareFiller;
 
 /// A group whose key pairs are made ahead: [`KeySharePool::fill`] makes them where nobody waits, a handshake takes one.
 ///
@@ -102,14 +99,6 @@ impl KeySharePool {
             self.made.fetch_add(1, Ordering::Relaxed);
         }
         Ok(made)
-    }
-
-    /// Starts a thread that fills the pool, and fills it again whenever less than half of it is left, until the value is dropped.
-    ///
-    /// # Errors
-    /// The system starts no thread.
-    pub fn keep_full(&'static self) -> io::Result<KeyShareFiller> {
-        KeyShareFiller::spawn(self)
     }
 
     pub(super) fn capacity(&self) -> usize {
