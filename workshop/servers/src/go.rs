@@ -7,7 +7,8 @@ use std::process::Command;
 use reprise_lab::{Identity, Versions};
 
 use super::driver::{Driven, Driver, ReadySign};
-use super::scratch::{ScratchDir, run};
+use super::program::run;
+use super::scratch::ScratchDir;
 use super::{Account, account_line};
 use crate::Result;
 

@@ -40,6 +40,7 @@ mod own_network;
 mod played;
 mod presence;
 mod process;
+mod program;
 mod real_server;
 mod relay;
 mod rustls;

@@ -3,13 +3,12 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use reprise_lab::{Identity, LabError};
 use tempfile::TempDir;
 
+use super::ClientVerify;
 use super::unprivileged::hand_over;
-use super::{ClientVerify, find};
 use crate::{DriverError, Result};
 
 /// A program's directory; gone when it is dropped.
@@ -128,19 +127,6 @@ impl ScratchDir {
     fn owned(&self, path: &Path) -> Result<()> {
         if self.of_nobody { hand_over(path) } else { Ok(()) }
     }
-}
-
-/// Runs a program that makes something, to its end.
-pub(super) fn run(program: &str, prepared: impl FnOnce(&mut Command)) -> Result<String> {
-    let mut command = Command::new(find(program).unwrap_or_else(|| program.into()));
-    prepared(&mut command);
-    let output = command.output().map_err(|source| LabError::Spawn { program: program.to_owned(), source })?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if !output.status.success() {
-        let said = text(&[output.stdout, output.stderr].concat());
-        return Err(LabError::Program { program: program.to_owned(), output: said }.into());
-    }
-    Ok(text(&output.stdout))
 }
 
 /// The lines of a log that is being written: the last may be half there, and is left for the next time.

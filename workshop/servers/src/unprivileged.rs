@@ -6,7 +6,6 @@ use std::process::Command;
 use reprise_lab::LabError;
 
 use crate::Result;
-use crate::scratch::run;
 
 /// As every Unix numbers it.
 #[cfg(unix)]
@@ -29,18 +28,6 @@ pub(super) fn run_as_nobody(command: &mut Command) {
         use std::os::unix::process::CommandExt;
         command.uid(NOBODY).gid(NOBODY);
     }
-}
-
-/// The names of the user and the group as which a program runs that is `prepared` so.
-pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String; 2]> {
-    let name_of = |which: &str| -> Result<String> {
-        let printed = run("id", |command| {
-            prepared(command);
-            command.args([which, "-n"]);
-        })?;
-        Ok(printed.trim().to_owned())
-    };
-    Ok([name_of("-u")?, name_of("-g")?])
 }
 
 /// The numbers of the user and the group as which a program runs that [`run_as_nobody`] was asked for.

@@ -5,8 +5,9 @@ use reprise_lab::Identity;
 use super::StarttlsAccount;
 use crate::Result;
 use crate::driver::{Driven, Driver, ReadySign};
+use crate::program::user_and_group;
 use crate::scratch::ScratchDir;
-use crate::unprivileged::{is_root, open_to_all, user_and_group};
+use crate::unprivileged::{is_root, open_to_all};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
 pub type Dovecot = Driven<DovecotConfig>;

@@ -3,8 +3,9 @@
 use reprise_lab::Identity;
 
 use crate::driver::{Driven, Driver, ReadySign};
+use crate::program::user_and_group;
 use crate::scratch::ScratchDir;
-use crate::unprivileged::{is_root, user_and_group};
+use crate::unprivileged::is_root;
 use crate::{Account, Result};
 
 /// A running Exim that offers STARTTLS and takes no mail. It says itself which connections were resumed.

@@ -8,8 +8,9 @@ use reprise_lab::Identity;
 
 use crate::Result;
 use crate::driver::{Driven, Driver, ReadySign};
+use crate::program::run;
 use crate::real_server::until_there_are;
-use crate::scratch::{ScratchDir, run};
+use crate::scratch::ScratchDir;
 use crate::unprivileged::run_as_nobody;
 
 /// A running MariaDB. It tells neither who connected from which port, nor which connections were resumed: its

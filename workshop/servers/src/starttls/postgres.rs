@@ -8,7 +8,8 @@ use reprise_lab::Identity;
 use super::StarttlsAccount;
 use crate::Result;
 use crate::driver::{Driven, Driver, ReadySign};
-use crate::scratch::{ScratchDir, run};
+use crate::program::run;
+use crate::scratch::ScratchDir;
 use crate::unprivileged::run_as_nobody;
 
 /// A running PostgreSQL with `ssl = on`, where the user `postgres` gets in without a password. It does not say which

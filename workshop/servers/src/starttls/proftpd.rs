@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use reprise_lab::Identity;
 
 use crate::driver::{Driven, Driver, ReadySign};
+use crate::program::user_and_group;
 use crate::scratch::ScratchDir;
-use crate::unprivileged::{ids_of_nobody, owner_alone, run_as_nobody, user_and_group};
+use crate::unprivileged::{ids_of_nobody, owner_alone, run_as_nobody};
 use crate::{Account, Result};
 
 /// The user of [`ProFtpd`], and the password.
