@@ -1,8 +1,10 @@
 //! Has the judge examine servers of which the truth is known, and says how often it was right.
 
+mod draw;
 mod families;
 mod line_protocol;
 mod score;
+mod spec;
 mod world;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,7 @@
 //! The families of simulated servers: what each is, drawn at random, and what is right to say of it.
 
-use super::world::{Breaking, Choice, Draw, Oddity, Spec};
+use super::draw::Draw;
+use super::spec::{Breaking, Choice, Oddity, Spec};
 
 /// Servers of one kind.
 pub(crate) struct Family {
