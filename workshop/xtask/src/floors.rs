@@ -4,6 +4,11 @@
 //! [package.metadata.reprise]
 //! floor = 3
 //! ```
+//!
+//! Within a crate, files do not import each other in a circle.
+
+mod circles;
+mod modules;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,20 +26,21 @@ const FOR_TESTS_ALONE: &[&str] = FOR_TESTS.split_at(1).1;
 const WORKSHOP: u64 = 8;
 
 /// Prints the house from the top floor down. Fails, with every fault named, when a crate has no floor or imports one of
-/// its own or of a higher floor.
+/// its own or of a higher floor, or when files of one crate import each other in a circle.
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     let crates: Vec<Crate> =
         workspace.metadata.workspace_packages().into_iter().map(|package| Crate::of(package, workspace.root())).collect();
     let mut faults = faults(&crates);
     let map = std::fs::read_to_string(workspace.root().join(MAP)).with_context(|| format!("cannot read {MAP}"))?;
     faults.extend(wrong_rows(&crates, &map));
+    faults.extend(circles::faults(workspace.metadata.workspace_packages().into_iter())?);
     if !faults.is_empty() {
         bail!("the floors do not hold:\n  {}", faults.join("\n  "));
     }
     for (floor, names) in by_floor(&crates).into_iter().rev() {
         println!("floor {floor}: {}", names.join(" "));
     }
-    println!("{} crates, each above what it imports", crates.len());
+    println!("{} crates, each above what it imports, without circles of files", crates.len());
     Ok(())
 }
 

@@ -37,7 +37,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Fail when a crate imports one of its own or of a higher floor.
+    /// Fail when a crate imports one of its own or of a higher floor, or when files of a crate import each other in a circle.
     Floors,
     /// Run every shell command in README.md and docs/guide, and look for every relative link.
     Docs {
