@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_model::{FailureClass, FaultName};
+use reprise_wire::AlertDescription;
 
 use crate::prologue::fault::ClearTextFault;
 
@@ -17,6 +18,15 @@ pub struct Fault {
     pub class: FailureClass,
     /// What else is known.
     pub detail: Option<Box<Detail>>,
+}
+
+/// The name by which documents and people call a fault: `connection_refused`, `alert_handshake_failure`.
+pub fn fault_name(fault: FaultName) -> String {
+    match fault {
+        // IANA's name.
+        FaultName::Alert(number) => format!("alert_{}", AlertDescription(number)),
+        named => named.to_string(),
+    }
 }
 
 /// What is known of a fault beside its name.
@@ -183,5 +193,17 @@ fn name_of(error: &Error) -> FaultName {
         Error::NoKeyUpdate(_) => FaultName::NoKeyUpdate,
         Error::RetryRequested(_) => FaultName::HelloRetryRequest,
         Error::Closed => FaultName::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alert_has_ianas_name_and_an_unknown_one_its_number() {
+        assert_eq!(fault_name(FaultName::Alert(40)), "alert_handshake_failure");
+        assert_eq!(fault_name(FaultName::Alert(99)), "alert_0x63");
+        assert_eq!(fault_name(FaultName::ConnectionRefused), "connection_refused");
     }
 }

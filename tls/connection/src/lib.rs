@@ -27,7 +27,7 @@ pub use attempt::{Attempt, Begin, Progress};
 pub use endpoint::{End, Endpoint, EndpointEvent, MessageLog};
 pub use engine_client::{AsPlanned, EngineClient, EnginePlan, SessionPolicy};
 pub use exchange::{Exchange, Reply};
-pub use fault::{Detail, Fault, IoError, RequestPart};
+pub use fault::{Detail, Fault, IoError, RequestPart, fault_name};
 pub use input::Input;
 pub use prologue::{
     ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Proxy, ProxyError, ProxyProtocol, Route, ServerReply,

@@ -13,6 +13,7 @@ mod notice;
 mod outputs;
 #[cfg(test)]
 mod printed_flags;
+mod probe_flags;
 mod progress;
 mod provenance;
 mod resumption_flags;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use reprise_connection::fault_name;
 use reprise_model::FaultName;
-use reprise_wire::AlertDescription;
 
 /// How many connections failed, by name; counting allocates nothing.
 #[derive(Clone, Debug)]
@@ -33,13 +33,21 @@ impl FaultCounts {
         count.copied().unwrap_or_default()
     }
 
+    /// Those that occurred, with their counts.
+    fn iter(&self) -> impl Iterator<Item = (FaultName, u64)> {
+        let alerts = (0..=u8::MAX).map(FaultName::Alert).zip(&self.alerts);
+        let all = FaultName::NAMED.iter().copied().zip(&self.named).chain(alerts);
+        all.map(|(fault, count)| (fault, *count)).filter(|(_, count)| *count > 0)
+    }
+
     /// Those that occurred, by their names in documents.
     pub(crate) fn by_name(&self) -> BTreeMap<String, u64> {
-        let named = FaultName::NAMED.iter().zip(&self.named);
-        let named = named.filter_map(|(name, count)| Some((name.fixed()?.to_owned(), *count)));
-        let alert = |number| format!("alert_{}", AlertDescription(number));
-        let alerts = (0..=u8::MAX).zip(&self.alerts).map(|(number, count)| (alert(number), *count));
-        named.chain(alerts).filter(|(_, count)| *count > 0).collect()
+        self.iter().map(|(fault, count)| (fault_name(fault), count)).collect()
+    }
+
+    /// The one that occurred most often, of several the last by name.
+    pub(crate) fn most_frequent(&self) -> Option<(FaultName, u64)> {
+        self.iter().max_by_key(|(fault, count)| (*count, fault_name(*fault)))
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -60,6 +68,8 @@ fn place_of(name: FaultName) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use reprise_wire::AlertDescription;
+
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
-use reprise_model::{Kind, Nanos, ProcessorShare};
+use reprise_model::{FaultName, Kind, Nanos, ProcessorShare};
 use reprise_stats::histogram::histogram;
 
 use crate::latencies::LatencyCounts;
@@ -76,6 +76,13 @@ impl LoadOutcome {
     /// Connections that failed, by name.
     pub fn errors(&self) -> BTreeMap<String, u64> {
         self.summary.faults.by_name()
+    }
+
+    /// The fault of most connections that failed, those of the warm-up included, and how many those were.
+    pub fn most_frequent_fault(&self) -> Option<(FaultName, u64)> {
+        let mut faults = self.summary.faults.clone();
+        faults.merge(&self.summary.warmup_faults);
+        faults.most_frequent()
     }
 
     /// How many processors the server could use at once, where its process was named.

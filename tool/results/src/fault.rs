@@ -4,12 +4,12 @@ mod names;
 
 use std::time::Duration;
 
-use reprise_connection::{Detail, Fault, IoError, RequestPart};
+use reprise_connection::{Detail, Fault, IoError, RequestPart, fault_name};
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_model::{Failure, FailureClass, FaultName, Version};
 use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
 
-pub use names::{about_name, name};
+pub use names::about;
 
 use crate::clear_text;
 
@@ -47,7 +47,7 @@ type Words = (String, Option<String>);
 pub fn failure(fault: &Fault, context: &FaultContext<'_>) -> Failure {
     let (message, hint) = words(fault, context);
     let hint = of_circumstances(fault, context, hint);
-    Failure { class: fault.class, name: name(fault.name), message, hint, local_port: context.local_port }
+    Failure { class: fault.class, name: fault_name(fault.name), message, hint, local_port: context.local_port }
 }
 
 /// Why something was left out, in a sentence's second half: the message, and what to do where `--groups` may be the reason.

@@ -9,7 +9,7 @@ use reprise_model::{
 };
 use reprise_wire::AlertDescription;
 
-use crate::fault::name;
+use reprise_connection::fault_name;
 use reprise_diagnosis::answers::answer;
 use reprise_diagnosis::figures::{means, percent, span};
 use reprise_diagnosis::slow_connections::longer;
@@ -166,7 +166,7 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
                 machine",
             percent(*waited)
         ),
-        LoadNotice::Failures { fault, count } => format!("{count} × {}: {}", name(*fault), advice(*fault, document)),
+        LoadNotice::Failures { fault, count } => format!("{count} × {}: {}", fault_name(*fault), advice(*fault, document)),
         LoadNotice::HelloRetries => {
             let all = document.completed_at_any_time().saturating_add(document.warmup_completed);
             let asks =

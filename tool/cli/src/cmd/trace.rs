@@ -15,9 +15,9 @@ use reprise_report::{Document, Report};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
-use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::ending::Ending;
 use crate::outputs::{Output, OutputArgs, Outputs};
+use crate::probe_flags::{ProbeArgs, check_name};
 use crate::provenance::provenance;
 use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
@@ -54,7 +54,7 @@ pub(super) struct TraceArgs {
     #[command(flatten)]
     session_files: SessionFileArgs,
     #[command(flatten)]
-    connection: ConnectionArgs,
+    probe: ProbeArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -147,7 +147,7 @@ fn missed(document: &TraceDocument, named: Option<Kind>) -> Option<String> {
 impl TraceArgs {
     /// What is to be traced; `None` for an embedded server.
     fn target(&self) -> Option<Target> {
-        self.target.clone().map(|target| self.connection.aim(target))
+        self.target.clone().map(|target| self.probe.connection.aim(target))
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is traced. Where no
@@ -163,7 +163,7 @@ impl TraceArgs {
             bail!("the kind {kind} requires TLS 1.3: remove --tls 1.2");
         }
         if self.target.is_none() {
-            if !self.connection.is_direct() {
+            if !self.probe.is_direct() {
                 bail!("--starttls, --proxy and --proxy-protocol need a target: the embedded server is reached without them");
             }
             if self.session_files.need_a_target() {
@@ -173,7 +173,7 @@ impl TraceArgs {
                 bail!("an external PSK needs a target: the embedded server has none");
             }
         }
-        let options = self.connection.into_options(authority)?;
+        let options = self.probe.into_options(authority)?;
         let options = Options { versions: self.tls, kinds: kind.into_iter().collect(), ..options };
         let options = self.resumption.add_to(options)?;
         if let Some(target) = &self.target {

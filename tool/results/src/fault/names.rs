@@ -1,21 +1,6 @@
 //! The fixed names of faults, each with its meaning and what to do: the guide's table, and the words where nothing else is known.
 
 use reprise_model::FaultName;
-use reprise_wire::AlertDescription;
-
-/// The name by which documents, counts and tests call a fault: `connection_refused`, `alert_handshake_failure`.
-pub fn name(fault: FaultName) -> String {
-    match fault {
-        // IANA's name.
-        FaultName::Alert(number) => format!("alert_{}", AlertDescription(number)),
-        named => named.to_string(),
-    }
-}
-
-/// What a name in a document's counts means, and what to do; `None` for an alert's.
-pub fn about_name(name: &str) -> Option<(&'static str, &'static str)> {
-    FaultName::NAMED.iter().find(|fault| fault.fixed() == Some(name)).map(|fault| about(*fault))
-}
 
 /// What it means.
 pub(super) fn meaning(fault: FaultName) -> &'static str {
@@ -27,7 +12,8 @@ pub(super) fn next_step(fault: FaultName) -> &'static str {
     about(fault).1
 }
 
-fn about(fault: FaultName) -> (&'static str, &'static str) {
+/// What it means, and what to do.
+pub fn about(fault: FaultName) -> (&'static str, &'static str) {
     match fault {
         FaultName::Interrupted => ("interrupted", ""),
         FaultName::NameNotResolved => {
@@ -171,24 +157,19 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use reprise_connection::fault_name;
+
     use super::*;
 
     #[test]
     fn the_guide_has_a_row_for_every_name() {
         let Some(guide) = crate::guide::page("23-errors.md") else { return };
         let row = |name: &str, fault| format!("| `{name}` | {} | {} |", meaning(fault), next_step(fault));
-        let named = FaultName::NAMED.iter().map(|fault| row(&name(*fault), *fault));
+        let named = FaultName::NAMED.iter().map(|fault| row(&fault_name(*fault), *fault));
         let missing: Vec<String> = named
             .chain([row("alert_…", FaultName::Alert(0))])
             .filter(|row| !guide.lines().any(|line| line == row.as_str()))
             .collect();
         assert!(missing.is_empty(), "docs/guide/23-errors.md lacks:\n{}", missing.join("\n"));
-    }
-
-    #[test]
-    fn an_alert_has_ianas_name_and_an_unknown_one_its_number() {
-        assert_eq!(name(FaultName::Alert(40)), "alert_handshake_failure");
-        assert_eq!(name(FaultName::Alert(99)), "alert_0x63");
-        assert_eq!(name(FaultName::ConnectionRefused), "connection_refused");
     }
 }

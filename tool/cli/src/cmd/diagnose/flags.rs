@@ -18,9 +18,10 @@ use reprise_results::DiagnosePlanned;
 
 use super::listed_targets::listed_targets;
 use super::listen_flags::ListenArgs;
-use crate::connection_flags::{ConnectionArgs, FTP_PASSWORD, ask_ftp_password, check_name, read_identity};
+use crate::connection_flags::{FTP_PASSWORD, ask_ftp_password, read_identity};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
+use crate::probe_flags::{ProbeArgs, check_name};
 use crate::saved_result::read_text;
 use crate::server_process::check_server;
 use crate::values::{parse_duration, parse_wait};
@@ -89,7 +90,7 @@ pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(super) listen: ListenArgs,
     #[command(flatten)]
-    pub(super) connection: ConnectionArgs,
+    pub(super) probe: ProbeArgs,
     #[command(flatten)]
     pub(super) gate: ConditionArgs,
     #[command(flatten)]
@@ -171,7 +172,7 @@ impl DiagnoseArgs {
         if targets.is_empty() {
             bail!("no target: name one, or a file of targets with --targets-from");
         }
-        Ok(targets.into_iter().map(|target| self.connection.aim(target)).collect())
+        Ok(targets.into_iter().map(|target| self.probe.connection.aim(target)).collect())
     }
 
     /// How much may be asked of nodes together: the time of one for each, and as many connections as their number takes.
@@ -200,11 +201,11 @@ impl DiagnoseArgs {
     pub(super) fn isolation_options(&self, targets: &[Target]) -> anyhow::Result<(Options, Vec<Holder>)> {
         let nobody = Holder { name: None, identity: None };
         let mut holders = vec![nobody];
-        for files in self.connection.identity_files()? {
+        for files in self.probe.connection.identity_files()? {
             let name = Some(files.0.display().to_string());
             holders.push(Holder { name, identity: Some(read_identity(files)?) });
         }
-        let alike = Self { connection: self.connection.without_identity(), ..self.clone() };
+        let alike = Self { probe: self.probe.without_identity(), ..self.clone() };
         let options = alike.options(targets)?;
         if options.request.as_ref().is_some_and(|request| !["GET", "HEAD"].contains(&request.method.as_str())) {
             bail!("--isolation sends GET and HEAD only: what it asks for may be answered to whom it must not be");
@@ -215,7 +216,7 @@ impl DiagnoseArgs {
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.
     pub(super) fn options(&self, targets: &[Target]) -> anyhow::Result<Options> {
         // Of nodes, each has an address of its own.
-        let alike = if self.all_addresses { self.connection.without_addresses() } else { self.connection.clone() };
+        let alike = if self.all_addresses { self.probe.without_addresses() } else { self.probe.clone() };
         let options = alike.into_options(None)?;
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         let ftp_login = self.ftp_login(&options)?;

@@ -49,7 +49,7 @@ pub(super) fn run(
     let outputs = Outputs::open(&arguments.output, &[])?;
     let flags = &arguments.listen;
     let certificate = Certificate::of(arguments, listen)?;
-    let starttls = arguments.connection.starttls;
+    let starttls = arguments.probe.connection.starttls;
     let config = WatchedConfig { starttls, ..WatchedConfig::new(certificate.chain, certificate.key, listen) };
     let server = WatchedServer::start(config)?;
     let address = server.address();
@@ -97,7 +97,7 @@ struct Certificate {
 
 impl Certificate {
     fn of(arguments: &DiagnoseArgs, listen: SocketAddr) -> anyhow::Result<Self> {
-        if let Some((certificate, key)) = arguments.connection.certificate_files()? {
+        if let Some((certificate, key)) = arguments.probe.connection.certificate_files()? {
             let (chain, key) = load_certified_key(certificate, key, &ask_passphrase)?;
             return Ok(Self { chain, key, ca: certificate.to_owned(), directory: None });
         }

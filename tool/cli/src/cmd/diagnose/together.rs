@@ -77,7 +77,7 @@ fn nodes(
             nodes.push((target.to_string(), Place { target, options: options.clone() }));
             continue;
         }
-        let named = &arguments.connection.resolve;
+        let named = &arguments.probe.connection.resolve;
         let addresses = match target.address() {
             _ if !named.is_empty() => named.clone(),
             Some(address) => vec![address],

@@ -1,19 +1,15 @@
 //! The flags of `load`.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use reprise_connection::Target;
-use reprise_connection::prologue::{ProxyProtocol, StartTls};
 use reprise_load::{ArrivalSpread, Close, KeyShareMode, Stage, WeightedName};
 use reprise_model::{Kind, Version};
 use reprise_results::LoadPlanned;
-use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::flag_values;
-use crate::connection_flags::DEFAULT_METHOD;
+use crate::connection_flags::ConnectionArgs;
 use crate::gate::ConditionArgs;
 use crate::outputs::OutputArgs;
 use crate::values::{self, List, one_of};
@@ -24,7 +20,16 @@ use crate::values::{self, List, one_of};
 /// server's own public value. Such connections hide nothing. The server's Finished is always verified, and every
 /// connection is counted as what it was observed to be.
 #[derive(Args, Clone)]
-#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("fail_if", |flag| flag.help(CONDITIONS)),
+    mut_arg("alpn", |flag| flag.help(ALPN)),
+    mut_arg("ca", |flag| flag.requires("verify")),
+    mut_arg("groups", |flag| flag.help(GROUPS).value_parser(flag_values::parse_groups)),
+    mut_arg("insecure", |flag| flag.help("Trust any certificate, as load does unless --verify is given").conflicts_with("verify")),
+    mut_arg("resolve", |flag| flag.help("Connect to this address, instead of the name's first address that accepts a connection")),
+    mut_arg("starttls", |flag| flag.help(STARTTLS))
+)]
 pub(crate) struct LoadArgs {
     /// HOST[:PORT][/PATH] or an https URL; if a name has several addresses, the first that accepts a connection is used
     #[arg(value_name = "TARGET")]
@@ -88,21 +93,6 @@ pub(crate) struct LoadArgs {
     /// Requests per connection; 0 for services other than HTTP
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Connections")]
     pub(super) requests: u32,
-    /// Request method
-    #[arg(short = 'X', long, visible_alias = "request", default_value = DEFAULT_METHOD, value_parser = values::parse_method, help_heading = "Connections")]
-    pub(super) method: String,
-    /// Request this path instead of the target's
-    #[arg(long, value_parser = values::parse_path, help_heading = "Connections")]
-    pub(super) path: Option<String>,
-    /// Add a header field, 'Name: value'; repeatable
-    #[arg(short = 'H', long, value_name = "FIELD", value_parser = values::parse_header, help_heading = "Connections")]
-    pub(super) header: Vec<(String, String)>,
-    /// Start without TLS and upgrade; after the handshake a harmless command is sent, unless --requests 0
-    #[arg(long, value_name = "PROTOCOL", value_parser = values::starttls(), help_heading = "Connections")]
-    pub(super) starttls: Option<StartTls>,
-    /// Send a PROXY protocol header first, v1 or v2, for servers behind a load balancer
-    #[arg(long, value_name = "VERSION", help_heading = "Connections")]
-    pub(super) proxy_protocol: Option<ProxyProtocol>,
     /// Close connections with a reset (leaves no port in TIME_WAIT), a FIN, or a close_notify and a FIN
     #[arg(long, value_parser = one_of(CLOSES), default_value = "rst", help_heading = "Connections")]
     pub(super) close: Close,
@@ -116,37 +106,17 @@ pub(crate) struct LoadArgs {
     /// TLS version: 1.2 or 1.3
     #[arg(long, value_name = "VERSION", default_value = "1.3", help_heading = "TLS")]
     pub(super) tls: Version,
-    /// Offer these cipher suites, by IANA or OpenSSL name, separated by ',' or ':'
-    #[arg(long, value_name = "SUITES", value_parser = values::parse_ciphers, help_heading = "TLS")]
-    pub(super) ciphers: Option<List<CipherSuite>>,
-    /// Offer these groups, with a key share for the first: x25519, secp256r1, secp384r1, X25519MLKEM768
-    #[arg(long, value_name = "GROUPS", value_parser = flag_values::parse_groups, help_heading = "TLS")]
-    pub(super) groups: Option<List<NamedGroup>>,
     /// Server names to send, by weight: 'a.example=3,b.example'; by default the target's host
     #[arg(long, value_name = "NAMES", value_parser = flag_values::parse_names, help_heading = "TLS")]
     pub(super) sni: Option<List<WeightedName>>,
-    /// Offer these ALPN protocols: 'h2,http/1.1'; none by default. The server's choice carries the requests;
-    /// 'dot' asks questions of DNS over TLS
-    #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
-    pub(super) alpn: Option<String>,
     /// Key shares: unit (no cost, no secrecy), one reused pair, or a fresh pair per connection
     #[arg(long, value_parser = one_of(KEY_SHARES), default_value = "unit", help_heading = "TLS")]
     pub(super) key_shares: KeyShareMode,
     /// Verify the server's certificate and its signatures, as a real client does
-    #[arg(long, help_heading = "TLS")]
+    #[arg(long, help_heading = "Certificates")]
     pub(super) verify: bool,
-    /// Trust any certificate, as load does unless --verify is given
-    #[arg(short = 'k', long, conflicts_with = "verify", help_heading = "TLS")]
-    insecure: bool,
-    /// Trust the root certificates in this PEM file instead of the system's
-    #[arg(long, value_name = "FILE", requires = "verify", help_heading = "TLS")]
-    pub(super) ca: Option<PathBuf>,
-    /// Client certificate chain, PEM
-    #[arg(short = 'E', long, value_name = "FILE", help_heading = "TLS")]
-    pub(super) cert: Option<PathBuf>,
-    /// Private key of --cert, PEM; by default read from the same file
-    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
-    pub(super) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) connection: ConnectionArgs,
 
     /// Number of threads, each with its own event loop
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Generator")]
@@ -163,19 +133,20 @@ pub(crate) struct LoadArgs {
     /// Seed of the Poisson arrivals
     #[arg(long, default_value_t = 0, help_heading = "Generator")]
     pub(super) seed: u64,
-    /// Connect to this address, instead of the name's first address that accepts a connection
-    #[arg(long, value_name = "ADDRESS", help_heading = "Generator")]
-    pub(super) resolve: Option<IpAddr>,
-    /// Maximum time per connection
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_duration, help_heading = "Generator")]
-    pub(super) timeout: Duration,
 
     #[command(flatten)]
     pub(super) gate: ConditionArgs,
-
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }
+
+/// What differs from the flags of the same names that other commands have.
+const ALPN: &str = "\
+Offer these ALPN protocols: 'h2,http/1.1'; none by default. The server's choice carries the requests; 'dot' asks questions of DNS over TLS";
+const GROUPS: &str = "\
+Offer these groups, with a key share for the first: x25519, secp256r1, secp384r1, X25519MLKEM768";
+const STARTTLS: &str = "\
+Start without TLS and upgrade; after the handshake a harmless command is sent, unless --requests 0";
 
 /// What `--fail-if` may name.
 const CONDITIONS: &str = "\

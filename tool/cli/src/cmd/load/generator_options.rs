@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use reprise_connection::exchange::{Application, DNS_ALPN, HTTP2_ALPN, Request};
+use reprise_connection::exchange::{Application, DNS_ALPN, HTTP2_ALPN};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadOptions, PlanTarget, StepTarget, TlsOptions, WeightedName};
@@ -14,21 +14,19 @@ use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
 
 use super::LoadArgs;
-use crate::connection_flags::{DEFAULT_METHOD, check_dns, check_fields, parse_alpn, read_identity, trusted_roots};
+use crate::connection_flags::{read_identity, trusted_roots};
 use crate::values::List;
 
 impl LoadArgs {
     /// The same with the target at the port that `--starttls` means, unless it names one itself.
     pub(super) fn aimed(mut self) -> Self {
-        if let Some(protocol) = self.starttls {
-            self.target = self.target.or_port(protocol.default_port());
-        }
+        self.target = self.connection.aim(self.target);
         self
     }
 
     /// The path that is requested.
     pub(super) fn path(&self) -> &str {
-        self.path.as_deref().unwrap_or(&self.target.path)
+        self.connection.path.as_deref().unwrap_or(&self.target.path)
     }
 
     /// What a search is to hold.
@@ -86,7 +84,7 @@ impl LoadArgs {
             threads: (self.threads as usize).min(most),
             processors: self.pin.as_ref().map(|pin| pin.0.clone()).unwrap_or_default(),
             sessions: self.sessions.unwrap_or(self.connections) as usize,
-            timeout: self.timeout,
+            timeout: self.connection.timeout,
             seed: self.seed,
             server_pid: self.server_pid,
             application: self.application()?,
@@ -108,7 +106,7 @@ impl LoadArgs {
         if self.seed != 0 && self.spread == ArrivalSpread::Constant && self.shares().is_none() {
             bail!("--seed is for --spread poisson and --sweep");
         }
-        if self.requests == 0 && self.names_a_request() {
+        if self.requests == 0 && self.connection.names_a_request() {
             bail!("--requests 0 sends no request: remove --method, --path and --header");
         }
         Ok(())
@@ -124,7 +122,7 @@ impl LoadArgs {
             }
         };
         let mut tls = TlsOptions {
-            cipher_suites: match &self.ciphers {
+            cipher_suites: match &self.connection.ciphers {
                 Some(list) => list.0.iter().copied().filter(|suite| defaults.cipher_suites.contains(suite)).collect(),
                 None => defaults.cipher_suites.clone(),
             },
@@ -138,14 +136,15 @@ impl LoadArgs {
         if tls.cipher_suites.is_empty() {
             bail!("none of --ciphers belongs to TLS {}", self.tls.number());
         }
-        if self.verify || self.cert.is_some() {
+        tls.identity = self.connection.certificate_files()?.map(read_identity).transpose()?;
+        if self.verify || tls.identity.is_some() {
             self.authenticate(&mut tls)?;
         }
         Ok(tls)
     }
 
     fn group_list(&self, defaults: &[NamedGroup]) -> anyhow::Result<Vec<NamedGroup>> {
-        let Some(List(mut groups)) = self.groups.clone() else { return Ok(defaults.to_vec()) };
+        let Some(List(mut groups)) = self.connection.groups.clone() else { return Ok(defaults.to_vec()) };
         if self.tls == Version::Tls12 {
             if groups.contains(&NamedGroup::X25519MLKEM768) {
                 bail!("X25519MLKEM768 is a group of TLS 1.3");
@@ -160,15 +159,13 @@ impl LoadArgs {
         Ok(groups)
     }
 
-    /// Has certificates verified and the client's own shown, as far as either is asked for.
+    /// Has the server's certificate and its signature read, and verified where that is asked for.
     fn authenticate(&self, tls: &mut TlsOptions) -> anyhow::Result<()> {
         tls.certificates = if self.verify {
-            CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&trusted_roots(self.ca.as_deref())?).0))
+            CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&trusted_roots(self.connection.ca.as_deref())?).0))
         } else {
             CertificatePolicy::AcceptAnyChain
         };
-        let files = self.cert.as_ref().map(|cert| (cert.as_path(), self.key.as_ref().unwrap_or(cert).as_path()));
-        tls.identity = files.map(read_identity).transpose()?;
         let server_name =
             |name: &str| ServerName::try_from(name.to_owned()).context("--sni contains an invalid server name");
         tls.host = server_name(&self.target.host)?;
@@ -177,33 +174,23 @@ impl LoadArgs {
 
     /// The same as `measure` asks, but for what it says of the connection: that ends as the options have it.
     fn application(&self) -> anyhow::Result<Application> {
-        let protocols = self.protocols()?;
-        check_fields(&self.header, &protocols)?;
-        check_dns(&protocols, self.starttls, self.names_a_request())?;
-        if let Some(protocol) = self.starttls {
-            if self.names_a_request() {
-                bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
-            }
+        let request = self.connection.request()?;
+        if let Some(protocol) = self.connection.starttls {
             return Ok(Application::Question(protocol, self.target.host.clone()));
         }
         if self.asks_dns() {
             return Ok(Application::Dns);
         }
-        let request = Request { method: self.method.clone(), path: self.path.clone(), headers: self.header.clone() };
-        Ok(if protocols.iter().any(|protocol| protocol == HTTP2_ALPN) {
+        Ok(if self.protocols()?.iter().any(|protocol| protocol == HTTP2_ALPN) {
             Application::http(self.target.clone(), request, None)
         } else {
             Application::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
         })
     }
 
-    fn names_a_request(&self) -> bool {
-        self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty()
-    }
-
     /// Whether HTTP is what is spoken under TLS.
     pub(super) fn is_http(&self) -> bool {
-        self.starttls.is_none() && !self.asks_dns()
+        self.connection.starttls.is_none() && !self.asks_dns()
     }
 
     fn asks_dns(&self) -> bool {
@@ -212,14 +199,14 @@ impl LoadArgs {
 
     /// Those that are offered.
     fn protocols(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        self.alpn.as_deref().map_or(Ok(Vec::new()), parse_alpn)
+        Ok(self.connection.protocols()?.unwrap_or_default())
     }
 
     fn route(&self, address: SocketAddr) -> Option<Route> {
         let route = Route {
             proxy: None,
-            proxy_protocol: self.proxy_protocol,
-            starttls: self.starttls,
+            proxy_protocol: self.connection.proxy_protocol,
+            starttls: self.connection.starttls,
             target: self.target.clone(),
             target_address: Some(address),
         };

@@ -9,13 +9,13 @@ mod prerequisites;
 pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
-use reprise_connection::Fault;
-use reprise_load::{plan, search, sweep};
+use reprise_connection::{Fault, fault_name};
+use reprise_load::{LoadOutcome, plan, search, sweep};
 use reprise_model::document::{LoadDocument, Target as TargetRecord};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
-use reprise_results::fault::{FaultContext, about_name};
+use reprise_results::fault::{FaultContext, about};
 use reprise_results::{fewer_connections, word_load};
 
 use self::live::Live;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     let planned = arguments.plan_target()?;
     let gate = Gate::open(&arguments.gate, &arguments.planned(&arguments.kinds()))?;
     let outputs = Outputs::open(&arguments.output, &[])?;
-    let addresses = match prerequisites::addresses(&arguments, interrupt) {
+    let addresses = match prerequisites::addresses(&arguments, arguments.connection.address()?, interrupt) {
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
         Err(fault) => return Ok(failed(&fault, &arguments)),
     };
@@ -55,8 +55,8 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         port: options.address.port(),
         address: Some(options.address.ip().to_string()),
         path: (options.requests > 0 && arguments.is_http()).then(|| without_query(arguments.path().to_owned())),
-        starttls: arguments.starttls.map(|protocol| protocol.to_string()),
-        proxy_protocol: arguments.proxy_protocol.map(|version| version.name().to_owned()),
+        starttls: arguments.connection.starttls.map(|protocol| protocol.to_string()),
+        proxy_protocol: arguments.connection.proxy_protocol.map(|version| version.name().to_owned()),
         ..TargetRecord::default()
     };
     options.fit_descriptors();
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     let provenance = provenance_by(ENGINE_LIBRARIES.into_iter().chain([RING]));
     let stop = || interrupt.is_raised();
     let live = Live::new(&arguments.target.to_string(), &options);
-    let (mut document, target_is_gone) = match (arguments.step_target(), arguments.shares()) {
+    let (mut document, outcome, target_is_gone) = match (arguments.step_target(), arguments.shares()) {
         (None, Some(shares)) => {
             let Some(swept) = sweep(&options, &shares, &stop, &live)? else { return Ok(Ending::Interrupted) };
             let mut document = swept.document(target, interrupt.is_raised(), provenance);
@@ -75,14 +75,15 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
             let (outcome, options) = (&swept.outcome, &swept.options);
             let notices = outcome.notices(&document, options);
             word_load(&mut document, &outcome.reason(options), &notices);
-            (document, swept.target_is_gone)
+            (document, swept.outcome, swept.target_is_gone)
         }
         (None, None) => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
             let mut document = outcome.document(&options, target, interrupt.is_raised(), provenance);
             let notices = outcome.notices(&document, &options);
             word_load(&mut document, &outcome.reason(&options), &notices);
-            (document, outcome.target_is_gone())
+            let target_is_gone = outcome.target_is_gone();
+            (document, outcome, target_is_gone)
         }
         (Some(step), _) => match search(&options, step, &stop, &live)? {
             None if interrupt.is_raised() => return Ok(Ending::Interrupted),
@@ -92,14 +93,14 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
                 let (outcome, options) = (&found.outcome, &found.options);
                 let notices = outcome.notices(&document, options);
                 word_load(&mut document, &found.reason(), &notices);
-                (document, found.target_is_gone)
+                (document, found.outcome, found.target_is_gone)
             }
         },
     };
     live.finish();
     document.conditions = gate.judge(&document);
     outputs.write(Document::Load(&document))?;
-    Ok(match (ending(&document, target_is_gone), complaints(&document.conditions)) {
+    Ok(match (ending(&document, &outcome, target_is_gone), complaints(&document.conditions)) {
         (Ending::Done, Some(complaints)) => Ending::BadAnswer(complaints),
         (ending, _) => ending,
     })
@@ -107,20 +108,18 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
 
 /// A target of which nothing completed cannot be loaded, and one that is gone at the end has died; one that answers has
 /// answered, whatever failed beside.
-fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
+fn ending(document: &LoadDocument, outcome: &LoadOutcome, target_is_gone: bool) -> Ending {
     if document.interrupted {
         return Ending::Interrupted;
     }
-    let mut errors = document.errors.clone();
-    for (name, count) in &document.warmup_errors {
-        *errors.entry(name.clone()).or_default() += count;
-    }
-    let most = errors.iter().max_by_key(|(_, count)| **count);
-    let about = most.and_then(|(name, _)| about_name(name));
+    let most = outcome.most_frequent_fault();
+    // An alert's name says all that is known.
+    let about = most.filter(|(fault, _)| !fault.is_refusal()).map(|(fault, _)| about(fault));
     let why = most.map_or_else(
         || "none was started".to_owned(),
-        |(name, count)| {
-            let reason = document.error_reasons.get(name).map(String::as_str).or(about.map(|(meaning, _)| meaning));
+        |(fault, count)| {
+            let name = fault_name(fault);
+            let reason = document.error_reasons.get(&name).map(String::as_str).or(about.map(|(meaning, _)| meaning));
             format!("{count} failed with {name}{}", reason.map(|reason| format!(" ({reason})")).unwrap_or_default())
         },
     );
@@ -143,5 +142,8 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
 
 /// A target that cannot be reached at all.
 fn failed(fault: &Fault, arguments: &LoadArgs) -> Ending {
-    Ending::Failed(reprise_results::failure(fault, &FaultContext { timeout: arguments.timeout, ..FaultContext::default() }))
+    Ending::Failed(reprise_results::failure(
+        fault,
+        &FaultContext { timeout: arguments.connection.timeout, ..FaultContext::default() },
+    ))
 }

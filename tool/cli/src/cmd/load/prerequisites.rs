@@ -1,6 +1,6 @@
 //! What must be settled before a load begins: where it goes, whether it may, and when.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -12,12 +12,16 @@ use reprise_probe::Interrupt;
 use super::LoadArgs;
 use crate::notice::notice;
 
-/// Where the target may be: the addresses of its name, or the one that was given.
-pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Fault> {
+/// Where the target may be: the addresses of its name, or the one that is named.
+pub(super) fn addresses(
+    arguments: &LoadArgs,
+    named: Option<IpAddr>,
+    interrupt: &Interrupt,
+) -> Result<Vec<SocketAddr>, Fault> {
     let target = &arguments.target;
-    match arguments.resolve.or_else(|| target.address()) {
+    match named.or_else(|| target.address()) {
         Some(address) => Ok(vec![SocketAddr::new(address, target.port)]),
-        None => reprise_probe::addresses_of(&target.host, target.port, None, arguments.timeout, interrupt),
+        None => reprise_probe::addresses_of(&target.host, target.port, None, arguments.connection.timeout, interrupt),
     }
 }
 

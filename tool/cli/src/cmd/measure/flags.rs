@@ -11,9 +11,9 @@ use reprise_model::{Kind, Version};
 use reprise_probe::Options;
 use rustls_pki_types::CertificateDer;
 
-use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::gate::ConditionArgs;
 use crate::outputs::OutputArgs;
+use crate::probe_flags::{ProbeArgs, check_name};
 use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
 use crate::values::{one_of, parse_long_duration, parse_rate};
@@ -61,7 +61,7 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(super) session_files: SessionFileArgs,
     #[command(flatten)]
-    pub(super) connection: ConnectionArgs,
+    pub(super) probe: ProbeArgs,
     #[command(flatten)]
     pub(super) gate: GateArgs,
     #[command(flatten)]
@@ -128,20 +128,20 @@ const CONNECTIONS: [(&str, ConnectionReuse); 2] =
 impl MeasureArgs {
     /// What is to be measured; `None` for the embedded lab.
     pub(super) fn target(&self) -> Option<Target> {
-        self.target.clone().map(|target| self.connection.aim(target))
+        self.target.clone().map(|target| self.probe.connection.aim(target))
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
     /// Where no flag says whom to trust, it is `authority`, or else the system's roots.
     pub(super) fn into_options(self, authority: Option<CertificateDer<'static>>) -> anyhow::Result<Options> {
         let repeats = self.connections == ConnectionReuse::KeepAlive;
-        if let Some(protocol) = self.connection.starttls.filter(|_| repeats) {
+        if let Some(protocol) = self.probe.connection.starttls.filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: it cannot be used with --starttls {protocol}");
         }
-        if repeats && self.connection.no_request {
+        if repeats && self.probe.no_request {
             bail!("--connections keepalive repeats the request: it cannot be used with --no-request");
         }
-        if self.target.is_none() && !self.connection.is_direct() {
+        if self.target.is_none() && !self.probe.is_direct() {
             bail!("--starttls, --proxy and --proxy-protocol need a target");
         }
         let options = Options {
@@ -151,7 +151,7 @@ impl MeasureArgs {
             seed: self.seed,
             connections: self.connections,
             spacing: self.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate)),
-            ..self.connection.into_options(authority)?
+            ..self.probe.into_options(authority)?
         };
         let options = self.resumption.add_to(options)?;
         if let Some(target) = &self.target {

@@ -42,15 +42,15 @@ impl Gate {
         let of_lab = arguments.target.is_none();
         let baseline = Baseline::read(&arguments.gate.baseline, of_lab, scope.clone())?;
         let by_name = arguments.target.as_ref().is_some_and(|it| it.host.parse::<std::net::IpAddr>().is_err());
-        let connection = &arguments.connection;
+        let probe = &arguments.probe;
         let planned = Planned {
             scope,
             count: arguments.count,
-            requests: !connection.no_request,
+            requests: !probe.no_request,
             // The proxy's name, too, is resolved.
-            resolves: connection.proxy.is_some() || (by_name && connection.resolve.is_empty()),
-            proxy: connection.proxy.is_some(),
-            starttls: connection.starttls.is_some(),
+            resolves: probe.proxy.is_some() || (by_name && probe.connection.resolve.is_empty()),
+            proxy: probe.proxy.is_some(),
+            starttls: probe.connection.starttls.is_some(),
             server_cpu: arguments.gate.server_pid.is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };
