@@ -25,8 +25,8 @@ const SESSIONS: &[&str] = &["measure", "trace"];
 /// printed by NAME.
 const PRINTED_BY: &[(&str, &[&str])] = &[
     ("connection/src/target.rs", CONNECTING),
-    ("compare/src/layers/", &["layers"]),
-    ("compare/src/critical_path/", &["load"]),
+    ("layers/src/", &["layers"]),
+    ("explain/src/", &["load"]),
     ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
     ("cli/src/ending.rs", &["measure"]),

@@ -7,11 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use reprise_model::document::{CompareCounting, CompareInstructions};
+use reprise_pairs::{Amount, Apart, Failed, Job, Launcher, SideProcess};
 use thiserror::Error;
-
-use crate::children::{Apart, SideProcess};
-use crate::message::{Amount, Failed, Job};
-use crate::worker::Launcher;
 
 /// Two runs of different length: their difference is free of what a process does only once.
 const SHORT: u32 = 2;

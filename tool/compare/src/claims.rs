@@ -3,18 +3,15 @@
 
 mod ahead;
 mod hardware;
-mod levels;
 mod servers;
 mod versions;
 
 use reprise_model::document::{CompareCase, CompareClaim};
-use reprise_model::{Kind, Level, PskMode};
-
-use crate::case::Key;
+use reprise_model::{Kind, PskMode};
+use reprise_pairs::Key;
 
 pub(crate) use ahead::of_pairs_ahead;
 pub(crate) use hardware::of_hardware;
-pub(crate) use levels::{of_levels, shown};
 pub(crate) use servers::{ServerTime, of_servers};
 pub(crate) use versions::of_versions;
 
@@ -251,33 +248,3 @@ const OF_SERVERS: [Claim<Servers>; 9] = [
 const fn rp2040(words: &'static str, key: Key, [from, to]: [Build; 2], ratio: f64) -> Claim<Servers> {
     claim(RP2040, words, Servers { key, from, to, ratio })
 }
-
-/// By what it costs to start again at one level rather than another: the differences and rows of `reprise layers`.
-enum Levels {
-    /// The client's CPU time of this step is positive.
-    CpuOf([Level; 2]),
-    /// That of the first step is less than that of the second.
-    CpuIsLess([Level; 2], [Level; 2]),
-    /// Each session that was offered was refused.
-    SessionsRefused,
-    /// The time of the step to this level is positive, wherever it begins.
-    TimeTo(Level),
-}
-
-const JENSEN: &str = "Jensen, Enhancing SSL Performance (2006)";
-
-/// J. G. Jensen, "Enhancing SSL Performance", CCLRC, 2006.
-const OF_LEVELS: [Claim<Levels>; 4] = [
-    claim(
-        JENSEN,
-        "Start the client and initialise the library as few times as possible",
-        Levels::CpuOf([Level::Lib, Level::Ctx]),
-    ),
-    claim(
-        JENSEN,
-        "To start the program again costs little beside initialising the library again",
-        Levels::CpuIsLess([Level::Run, Level::Lib], [Level::Lib, Level::Ctx]),
-    ),
-    claim(JENSEN, "Do not rely on sessions: the server refused each one", Levels::SessionsRefused),
-    claim(JENSEN, "Use keep-alive", Levels::TimeTo(Level::Msg)),
-];

@@ -1,8 +1,7 @@
 //! Which two handshakes of a scenario a reader would compare.
 
 use reprise_model::{Kind, Version};
-
-use crate::case::{Case, NO_GROUP};
+use reprise_pairs::{Case, NO_GROUP};
 
 /// The full handshake with the resumed one; one version with the next; without client authentication with it; a TLS 1.2 resumption, which
 /// has no key exchange, with a TLS 1.3 one in any group; a ticket with a key exchange and one without; a request after the handshake and

@@ -2,17 +2,13 @@
 
 use reprise_lab::KeyKind;
 use reprise_model::{Kind, ServerChain, Version};
+use reprise_pairs::{
+    Ask, Case, Cell, Certificates, Child, Connected, Failed, FailureKind, FoundStack, Key, Keys, Launcher, NO_GROUP, Pair,
+    Says, StackRef, Transport, Worker,
+};
 use reprise_stack::{Stack, StackSession, built_in};
 use reprise_wire::NamedGroup;
 use serde::{Deserialize, Serialize};
-
-use crate::case::{Case, Key, NO_GROUP};
-use crate::cell::{Cell, Transport};
-use crate::keys::{Certificates, Keys};
-use crate::message::{Failed, FailureKind, Request};
-use crate::pair::{Connected, Pair, Says};
-use crate::stacks::FoundStack;
-use crate::worker::{Launcher, Worker};
 
 /// One thing that a stack is held to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +59,23 @@ impl CheckOutcome {
 /// Where the child ends or does not answer: the check that did it is unknown then.
 pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
     let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key, ServerChain::One)?.clone()))).collect();
-    Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys })
+    Worker::new(launcher).ask(&Conform { stack: stack.at.clone(), keys })
+}
+
+/// Whether a stack keeps the contract of its header, by certificates of every key.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Conform {
+    stack: StackRef,
+    keys: Vec<(Key, Certificates)>,
+}
+
+impl Ask for Conform {
+    const NAME: &'static str = "Conform";
+    type Answer = Vec<Check>;
+
+    fn answer(self, child: &mut Child) -> Result<Vec<Check>, Failed> {
+        Ok(run(&*child.stack(&self.stack)?, &self.keys))
+    }
 }
 
 /// The keys that a conformance run needs.
@@ -76,7 +88,7 @@ const LARGE: usize = 100_003;
 const SMALL: u16 = 512;
 
 /// All checks, in this process.
-pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check> {
+fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check> {
     let rustls = built_in().into_iter().find(|(name, _)| *name == "rustls-aws-lc").map(|(_, rustls)| rustls);
     let mut checks = Vec::new();
     let peers: Vec<(&str, &dyn Stack)> =

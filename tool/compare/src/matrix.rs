@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use reprise_model::document::CompareMatrixCell;
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Audience, Case, Described, Job, Launcher, NO_GROUP, Prepare, Worker};
 
-use crate::case::{Case, NO_GROUP};
-use crate::comparison::{Audience, ComparisonPlan, Described, job};
-use crate::message::{Ready, Request};
-use crate::worker::{Launcher, Worker};
+use crate::comparison::ComparisonPlan;
 
 /// Every client with every server, one handshake of each version and kind: by the key and the group that most can.
 pub(crate) fn matrix(
@@ -18,8 +16,11 @@ pub(crate) fn matrix(
     audience: &mut dyn Audience,
 ) -> Vec<CompareMatrixCell> {
     let mut wanted: BTreeMap<(Version, Kind, bool), Case> = BTreeMap::new();
-    for case in
-        comparison.cases.iter().filter(|case| !case.mutual && !case.retried && case.request == (case.kind == Kind::Early))
+    for case in comparison
+        .handshakes
+        .cases
+        .iter()
+        .filter(|case| !case.mutual && !case.retried && case.request == (case.kind == Kind::Early))
     {
         let known = wanted.entry((case.version, case.kind, case.psk_ke)).or_insert(*case);
         // Finite fields, hybrids, and a PSK without a key exchange are what many lack.
@@ -27,7 +28,7 @@ pub(crate) fn matrix(
             *known = *case;
         }
     }
-    let pairs = comparison.pairs(stacks, true);
+    let pairs = comparison.handshakes.pairs(stacks, true);
     let planned = (pairs.len() * wanted.len()) as u64;
     let mut cells = Vec::new();
     audience.begins("handshakes tried");
@@ -46,9 +47,9 @@ pub(crate) fn matrix(
                 cells.push(known.clone());
                 continue;
             }
-            let Some(certificates) = comparison.keys.of(case.key, case.chain) else { continue };
-            let job = job(client.found, server.found, *case, certificates);
-            let failed = worker.ask::<Ready>(&Request::Prepare(Box::new(job))).err();
+            let Some(certificates) = comparison.handshakes.keys.of(case.key, case.chain) else { continue };
+            let job = Job::new(client.found, server.found, *case, certificates);
+            let failed = worker.ask(&Prepare(job)).err();
             cells.push(CompareMatrixCell {
                 client: client.found.name.clone(),
                 server: server.found.name.clone(),

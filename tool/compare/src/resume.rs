@@ -1,6 +1,6 @@
 //! A run that was interrupted goes on: the same handshakes, in the same order, with the samples that are there.
 
-use reprise_model::document::{CompareDocument, CompareRow, ComparedStack, Provenance};
+use reprise_model::document::{CompareDocument, ComparedStack, Provenance};
 use thiserror::Error;
 
 /// A result is no part of this run: what differs, in words.
@@ -66,9 +66,4 @@ fn program(before: &Provenance, after: &Provenance) -> Option<String> {
         format!("{} ({}) on {}, {}", it.version, or(&it.commit), or(&it.machine), or(&it.cpu))
     };
     (identity(before) != identity(after)).then(|| format!("reprise was {}, is {}", identity(before), identity(after)))
-}
-
-/// How many samples of this row were taken, those of another kind included.
-pub(crate) fn samples_taken(row: &CompareRow) -> u64 {
-    row.kinds.total() / row.connections.max(1)
 }

@@ -2,10 +2,8 @@
 
 use reprise_model::document::CompareDocument;
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Bulk, Case, Key};
 use reprise_wire::{CipherSuite, NamedGroup};
-
-use crate::bulk::Bulk;
-use crate::case::{Case, Key};
 
 /// A question, and the handshakes that answer it.
 #[derive(Clone, Copy, Debug)]

@@ -11,12 +11,14 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use reprise_benches::{Beside, OpenSslArchives, Peer, built_over_openssl};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use serde_json::{Value, json};
+use reprise_layers::{LevelJob, Material, PrepareLevel, RunLevel};
+use reprise_model::{Level, Version};
+use reprise_pairs::StackRef;
 
 /// Samples of each level, and as many of the plain client.
 const SAMPLES: usize = 200;
 /// A level, and the requests of a sample.
-const LEVELS: [(&str, u64); 3] = [("ctx", 10), ("bio", 10), ("msg", 100)];
+const LEVELS: [(Level, u64); 3] = [(Level::Ctx, 10), (Level::Bio, 10), (Level::Msg, 100)];
 /// Within which the interval of each ratio must lie.
 const BOUNDS: [f64; 2] = [0.95, 1.05];
 
@@ -37,20 +39,21 @@ fn main() -> anyhow::Result<()> {
         Command::new(built_over_openssl("layers", &OpenSslArchives::Installed, folder.path())?).arg(&port).arg(&root),
     )?;
     let mut ours = Peer::start(Command::new(target.join("reprise")).arg("stack-child"))?;
+    let material = Material::new(&root, None)?;
     for (level, _) in LEVELS {
-        ours.ask_child(&json!({ "PrepareLevel": {
-            "stack": { "Plugin": target.with_file_name("stacks").join("openssl.so") },
-            "level": level,
-            "version": "1.3",
-            "sessions": null,
-            "material": { "trust": [root], "identity": null, "certificates": 1 },
-            "address": server.address().to_string(),
-            "server_name": "localhost",
-            "request": format!("HEAD / HTTP/1.1\r\nHost: localhost:{port}\r\nUser-Agent: plain\r\nAccept: */*\r\n\r\n"),
-            "is_head": true,
-            "timeout_ms": 10_000,
-            "helper": null,
-        } }))?;
+        ours.ask_child(&PrepareLevel(LevelJob {
+            stack: StackRef::Plugin(target.with_file_name("stacks").join("openssl.so")),
+            level,
+            version: Version::Tls13,
+            sessions: None,
+            material: material.clone(),
+            address: server.address(),
+            server_name: "localhost".to_owned(),
+            request: format!("HEAD / HTTP/1.1\r\nHost: localhost:{port}\r\nUser-Agent: plain\r\nAccept: */*\r\n\r\n"),
+            is_head: true,
+            timeout_ms: 10_000,
+            helper: None,
+        }))?;
     }
     let failures = held_against(&mut ours, &mut plain)?;
     failures.iter().for_each(|failure| println!("{failure}"));
@@ -65,12 +68,8 @@ fn held_against(ours: &mut Peer, plain: &mut Peer) -> anyhow::Result<Vec<String>
     for (round, number) in reprise_stats::balanced_order(LEVELS.len(), SAMPLES, 0, 1).into_iter().enumerate() {
         let (level, requests) = LEVELS[number];
         let first = if round % 2 == 0 { Some(plain.ask_plain(&format!("{level} {requests}"))?) } else { None };
-        let told = ours.ask_child(&json!({ "RunLevel": { "cell": number, "requests": requests } }))?;
-        let of = |field: &str| {
-            let value = told.get(field).and_then(Value::as_u64);
-            value.with_context(|| format!("no {field} in {told}"))
-        };
-        let ran = [of("cpu_ns")? / requests, of("wall_ns")? / requests];
+        let told = ours.ask_child(&RunLevel { cell: number, requests: requests as u32 })?;
+        let ran = [told.cpu_ns / requests, told.wall_ns / requests];
         pairs[number].push((ran, first.map_or_else(|| plain.ask_plain(&format!("{level} {requests}")), Ok)?));
     }
     println!("OpenSSL: a request beside a plain client, {SAMPLES} samples of each");

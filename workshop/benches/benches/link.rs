@@ -11,12 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use reprise_benches::link::{Client, Conditions, Connected, Ends, Forwarder, Server, SideOptions, in_namespace};
-use reprise_compare::{
-    Audience, Case, Certificates, ComparisonPlan, Effort, Key, Keys, Launcher, LinkPlan, REQUEST, Scenario, compare, find,
-    losses, replay,
-};
+use reprise_compare::{ComparisonPlan, LinkPlan, Scenario, compare, losses, replay};
 use reprise_model::document::{CompareDocument, CompareLink, CompareOver, CompareRecording, Provenance};
 use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
+use reprise_pairs::{Audience, Case, Certificates, Effort, HandshakePlan, Key, Keys, Launcher, REQUEST, find};
 use reprise_stack::{ContextOptions, Pem, SessionMode, SessionPlan, Side, Stack, built_in};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::UnixTime;
@@ -208,13 +206,15 @@ fn record(stack: &str, cases: &[Case], keys: &Keys) -> anyhow::Result<CompareDoc
     let link = CompareLink { rtt_ns: 1_000_000, bandwidth: None, loss: 0.0, initcwnd: INITCWND };
     let plan = ComparisonPlan {
         scenario,
-        cases,
-        stacks: &stacks,
-        crossed: false,
-        keys,
-        effort: Effort { samples: 2, ..Effort::QUICK },
-        seed: 1,
-        over: CompareOver::Memory,
+        handshakes: HandshakePlan {
+            cases,
+            stacks: &stacks,
+            crossed: false,
+            keys,
+            effort: Effort { samples: 2, ..Effort::QUICK },
+            seed: 1,
+            over: CompareOver::Memory,
+        },
         callgrind: None,
         earlier: None,
         links: Some(LinkPlan { links: vec![link], seed: 1 }),

@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use reprise_benches::{OpenSslArchives, Peer, built_over_openssl};
-use reprise_compare::{Case, Key, StackRef};
+use reprise_compare::Weigh;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Case, Certificates, Job, Key, StackRef};
 use reprise_stack::{Growth, Heap};
 use reprise_wire::NamedGroup;
 use rustls::client::Resumption;
@@ -22,7 +23,6 @@ use rustls::server::NoServerSessionStorage;
 use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use serde_json::{Value, json};
 
 const CONNECTIONS: u32 = 100;
 const BOUNDS: [f64; 2] = [0.95, 1.05];
@@ -58,14 +58,14 @@ fn main() -> anyhow::Result<()> {
         println!("{name}: bytes that one side of a connection holds, beside a plain loop, {CONNECTIONS} connections");
         for version in [Version::Tls12, Version::Tls13] {
             let case = Case::new(version, Kind::Full, Key::P256, NamedGroup::SECP256R1, false).context("no such case")?;
-            let job = json!({ "client": stack, "server": stack, "case": case, "certificates": texts });
+            let (client, server, certificates) = (stack.clone(), stack.clone(), texts.clone());
             let mut compare = Peer::start(counted(&target.join("reprise")).arg("stack-child"))?;
-            let weighed = compare.ask_child(&json!({ "Weigh": { "job": job, "connections": CONNECTIONS } }))?;
+            let job = Job { client, server, case, certificates };
+            let weighed = compare.ask_child(&Weigh { job, connections: CONNECTIONS })?;
             let plain = plain.ask_plain(&format!("{} {CONNECTIONS}", version.number()))?;
-            for (side, plain) in ["client", "server"].into_iter().zip(plain) {
-                let samples = weighed[side]["held"].as_array().context("no samples")?;
-                let samples: Vec<u64> = samples.iter().filter_map(Value::as_u64).collect();
-                let held = reprise_stats::median(&samples).context("no samples")?;
+            let sides = [("client", weighed.client), ("server", weighed.server)];
+            for ((side, weights), plain) in sides.into_iter().zip(plain) {
+                let held = reprise_stats::median(&weights.held).context("no samples")?;
                 let ratio = held as f64 / plain as f64;
                 is_within &= (BOUNDS[0]..=BOUNDS[1]).contains(&ratio);
                 println!("  {version} {side}  {held:6}, plain {plain:6}, ratio {ratio:.3}");
@@ -76,8 +76,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As PEM in JSON, and in files: chain, key and root.
-fn certificates(folder: &Path) -> anyhow::Result<(Value, [PathBuf; 3])> {
+/// As PEM, and in files: chain, key and root.
+fn certificates(folder: &Path) -> anyhow::Result<(Certificates, [PathBuf; 3])> {
     let authority = Authority::with_key(KeyKind::P256)?;
     let server = authority.server(&ServerSpec::new(KeyKind::P256))?;
     let (chain, key, root) = (server.chain_pem(), server.key_pem(), authority.pem());
@@ -85,8 +85,8 @@ fn certificates(folder: &Path) -> anyhow::Result<(Value, [PathBuf; 3])> {
     for (file, text) in files.iter().zip([chain, key, &root]) {
         std::fs::write(file, text)?;
     }
-    let texts =
-        json!({ "root": root, "server_chain": chain, "server_key": key, "client_chain": "", "client_key": "", "psk": [] });
+    let (server_chain, server_key) = (chain.to_owned(), key.to_owned());
+    let texts = Certificates { root, server_chain, server_key, ..Certificates::default() };
     Ok((texts, files))
 }
 

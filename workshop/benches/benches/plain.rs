@@ -14,10 +14,9 @@ use anyhow::{Context, ensure};
 use reprise_benches::cipher_alone::CipherAlone;
 use reprise_benches::rows::{Measured, Row, rows};
 use reprise_benches::{Beside, OpenSslArchives, Peer, built_over_openssl};
-use reprise_compare::{Bulk, Case, Certificates, Keys, LARGEST_RECORD, StackRef};
 use reprise_model::document::BulkSender;
 use reprise_model::{ServerChain, Version};
-use serde_json::{Value, json};
+use reprise_pairs::{Bulk, Case, Certificates, Job, Keys, LARGEST_RECORD, Prepare, RunPrepared, StackRef};
 
 /// Samples of each row, and as many of the loop.
 const SAMPLES: usize = 200;
@@ -192,19 +191,17 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn prepare(&mut self, case: Case) -> anyhow::Result<u64> {
-        let certificates = &self.certificates.of(case)?.1;
-        let job = json!({ "client": self.stack, "server": self.stack, "case": case, "certificates": certificates });
-        let ready =
-            self.peers.compare.ask_child(&json!({ "Prepare": job })).with_context(|| format!("{}: {case}", self.name))?;
-        ready.get("cell").and_then(Value::as_u64).context("no cell")
+    fn prepare(&mut self, case: Case) -> anyhow::Result<usize> {
+        let certificates = self.certificates.of(case)?.1.clone();
+        let job = Job { client: self.stack.clone(), server: self.stack.clone(), case, certificates };
+        let ready = self.peers.compare.ask_child(&Prepare(job)).with_context(|| format!("{}: {case}", self.name))?;
+        Ok(ready.cell)
     }
 
-    fn run_compare(&mut self, cell: u64, count: u32) -> anyhow::Result<Sample> {
-        let ran = self.peers.compare.ask_child(&json!({ "Run": { "cell": cell, "connections": count } }))?;
-        let of = |field: &str| ran.get(field).and_then(Value::as_u64).with_context(|| format!("no {field} in {ran}"));
-        let sides = [of("client_ns")? / u64::from(count), of("server_ns")? / u64::from(count)];
-        Ok(Sample { sides, thread: of("thread_ns")?, charged: of("charged_ns")? })
+    fn run_compare(&mut self, cell: usize, count: u32) -> anyhow::Result<Sample> {
+        let ran = self.peers.compare.ask_child(&RunPrepared { cell, connections: count })?;
+        let sides = [ran.client_ns / u64::from(count), ran.server_ns / u64::from(count)];
+        Ok(Sample { sides, thread: ran.thread_ns, charged: ran.charged_ns })
     }
 
     fn run_plain(&mut self, case: Case, count: u32) -> anyhow::Result<[u64; 2]> {
@@ -214,7 +211,7 @@ impl Bench<'_> {
 }
 
 /// The certificates of each key and chain, for both: in files, and as `reprise compare` is told them.
-struct Folders(BTreeMap<(reprise_compare::Key, ServerChain), (PathBuf, Certificates)>);
+struct Folders(BTreeMap<(reprise_pairs::Key, ServerChain), (PathBuf, Certificates)>);
 
 impl Folders {
     fn make(rows: &[Row], folder: &Path) -> anyhow::Result<Self> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use serde_json::Value;
+use reprise_pairs::Ask;
 
 /// A process that answers a line with a line. It ends with this value.
 pub struct Peer {
@@ -31,13 +31,13 @@ impl Peer {
         Ok(Self { child, asked, answers: BufReader::new(answers) })
     }
 
-    /// Asks a child of `reprise`, by JSON.
+    /// Asks a child of `reprise`.
     ///
     /// # Errors
     /// If it is gone, or fails.
-    pub fn ask_child(&mut self, request: &Value) -> anyhow::Result<Value> {
-        let answer: Result<Value, Value> = serde_json::from_str(&self.ask(&request.to_string())?)?;
-        answer.map_err(|failed| anyhow!("the child of reprise: {failed}"))
+    pub fn ask_child<A: Ask>(&mut self, question: &A) -> anyhow::Result<A::Answer> {
+        let answer = A::read(&self.ask(String::from_utf8(question.line()?)?.trim_end())?).and_then(|answer| answer);
+        answer.map_err(|failed| anyhow!("the child of reprise: {}", failed.reason))
     }
 
     /// Asks a plain program for its two figures.

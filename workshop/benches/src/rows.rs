@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use reprise_compare::{Bulk, Case, Key, LARGEST_RECORD, NO_GROUP};
 use reprise_model::document::BulkSender;
 use reprise_model::{KeyPairs, Kind, ServerChain, Version};
+use reprise_pairs::{Bulk, Case, Key, LARGEST_RECORD, NO_GROUP};
 use reprise_wire::NamedGroup;
 
 /// Bytes of one transfer of data, of whole records at most.

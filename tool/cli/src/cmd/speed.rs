@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use clap::Args;
-use reprise_compare::{Effort, Primitive, SpeedPlan, catalogue, speed};
 use reprise_model::Operation;
 use reprise_model::document::CompareOver;
+use reprise_pairs::Effort;
 use reprise_probe::Interrupt;
 use reprise_report::Document;
+use reprise_speed::{Primitive, SpeedPlan, catalogue, speed};
 
 use crate::cmd::compare::{PluginArgs, Waiting, chosen, plugins, transports};
 use crate::ending::Ending;

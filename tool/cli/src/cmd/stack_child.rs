@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use reprise_compare::serve_requests;
+use reprise_pairs::serve;
 use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
@@ -15,6 +15,8 @@ pub(crate) struct StackChildArgs {}
 
 /// What a child process does until it is asked no more.
 pub(super) fn run(_: StackChildArgs, _: &Interrupt) -> anyhow::Result<Ending> {
-    serve_requests(io::stdin().lock(), io::stdout().lock())?;
+    let questions =
+        [reprise_pairs::QUESTIONS, reprise_compare::QUESTIONS, reprise_layers::QUESTIONS, reprise_speed::QUESTIONS].concat();
+    serve(&questions, io::stdin().lock(), io::stdout().lock())?;
     Ok(Ending::Done)
 }

@@ -5,14 +5,15 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use reprise_compare::{Case, Key, StackRef};
+use reprise_compare::Weigh;
 use reprise_harness::Reprise;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Amount, Ask, Case, Certificates, Dial, Failed, Job, Key, Listen, PrepareSide, Serve, StackRef};
 use reprise_servers::require;
 use reprise_wire::NamedGroup;
-use serde_json::{Value, json};
 
 use super::memory::{bytes, row};
 use super::plugins::folder;
@@ -51,12 +52,12 @@ fn massif_counts_the_same() {
 }
 
 /// The most bytes of a process in which so many connections are alive. It counts nothing itself then, and says so.
-fn most_of_run(plugin: &Path, connections: u64) -> u64 {
+fn most_of_run(plugin: &Path, connections: u32) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let mut side = Side::start(folder.path().join("weigh"), &plugin.with_file_name("reprise-heap"));
-    side.post(&json!({ "Weigh": { "job": job(plugin), "connections": connections } }));
-    let answer = side.answer();
-    assert!(answer["Err"]["reason"].as_str().unwrap().contains("its malloc is another's"), "{answer}");
+    side.post(&Weigh { job: job(plugin), connections });
+    let failed = side.answer::<Weigh>().unwrap_err();
+    assert!(failed.reason.contains("its malloc is another's"), "{failed:?}");
     most_bytes(&side.end())
 }
 
@@ -71,17 +72,19 @@ fn peaks(plugin: &Path) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let [mut client, mut server] = ["client", "server"].map(|name| Side::start(folder.path().join(name), Path::new("")));
     for (side, is_client) in [(&mut client, true), (&mut server, false)] {
-        let prepare = json!({ "PrepareSide": { "job": job(plugin), "is_client": is_client, "core": null,
-            "patience": { "secs": 60, "nanos": 0 }, "witnesses": false } });
+        let patience = Duration::from_secs(60);
+        let prepare = PrepareSide { job: job(plugin), is_client, core: None, patience, witnesses: false };
         // The first has read the plugin's file, which must not be the peak: the others hold more together.
-        (0..PREPARED).for_each(|_| drop(side.ask(&prepare)));
+        for _ in 0..PREPARED {
+            side.ask(&prepare);
+        }
     }
-    let port = server.ask(&json!({ "Listen": { "cell": 0 } }));
-    server.post(&json!({ "Serve": { "cell": 0 } }));
-    client.ask(&json!({ "Dial": { "cell": 0, "port": port, "amount": { "Counted": 8 } } }));
+    let port = server.ask(&Listen { cell: 0 });
+    server.post(&Serve { cell: 0 });
+    client.ask(&Dial { cell: 0, port, amount: Amount::Counted(8) });
     // A connection without a byte is the last.
-    drop(TcpStream::connect(("127.0.0.1", port.as_u64().unwrap() as u16)).unwrap());
-    server.answer();
+    drop(TcpStream::connect(("127.0.0.1", port)).unwrap());
+    server.answer::<Serve>().unwrap();
     [client, server].map(|side| {
         let idle = side.snapshot();
         most_bytes(&side.end()) - idle
@@ -107,20 +110,19 @@ impl Side {
         Self { process, requests, answers: BufReader::new(answers), file }
     }
 
-    fn post(&mut self, request: &Value) {
-        writeln!(self.requests, "{request}").unwrap();
+    fn post<A: Ask>(&mut self, question: &A) {
+        self.requests.write_all(&question.line().unwrap()).unwrap();
     }
 
-    fn answer(&mut self) -> Value {
+    fn answer<A: Ask>(&mut self) -> Result<A::Answer, Failed> {
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        A::read(&line).unwrap()
     }
 
-    fn ask(&mut self, request: &Value) -> Value {
-        self.post(request);
-        let answer = self.answer();
-        answer.get("Ok").unwrap_or_else(|| panic!("{answer}")).clone()
+    fn ask<A: Ask>(&mut self, question: &A) -> A::Answer {
+        self.post(question);
+        self.answer::<A>().unwrap()
     }
 
     /// Bytes of its heap now.
@@ -141,15 +143,15 @@ impl Side {
 }
 
 /// Both sides have the same certificates.
-fn job(plugin: &Path) -> Value {
-    static CERTIFICATES: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
+fn job(plugin: &Path) -> Job {
+    static CERTIFICATES: std::sync::OnceLock<Certificates> = std::sync::OnceLock::new();
     let certificates = CERTIFICATES.get_or_init(|| {
         let authority = Authority::with_key(KeyKind::P256).unwrap();
         let server = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
-        json!({ "root": authority.pem(), "server_chain": server.chain_pem(), "server_key": server.key_pem(),
-            "client_chain": "", "client_key": "", "psk": [] })
+        let (server_chain, server_key) = (server.chain_pem().to_owned(), server.key_pem().to_owned());
+        Certificates { root: authority.pem(), server_chain, server_key, ..Certificates::default() }
     });
     let case = Case::new(Version::Tls13, Kind::Full, Key::P256, NamedGroup::SECP256R1, false).unwrap();
     let stack = StackRef::Plugin(plugin.to_owned());
-    json!({ "client": stack, "server": stack, "case": case, "certificates": certificates })
+    Job { client: stack.clone(), server: stack, case, certificates: certificates.clone() }
 }

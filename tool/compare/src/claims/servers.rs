@@ -2,10 +2,10 @@
 
 use reprise_model::document::{CompareClaim, ComparedStack};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Case, Key};
 
 use super::versions::verdict;
 use super::{Build, Claim, OF_SERVERS, Servers};
-use crate::case::{Case, Key};
 
 /// All that a run on this machine can say against such a claim.
 const ANOTHER_PROCESSOR: &str = "this processor is not the report's, a Cortex-M0+: 'reprise board' measures on such a one";

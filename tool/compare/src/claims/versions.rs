@@ -93,9 +93,8 @@ pub(super) fn verdict(is_faster: bool, median: f64, ci95: Option<[f64; 2]>) -> &
 
 #[cfg(test)]
 mod tests {
+    use reprise_pairs::{Case, Key};
     use reprise_wire::NamedGroup;
-
-    use crate::case::{Case, Key};
 
     use super::*;
 

@@ -43,10 +43,10 @@ pub(super) fn crossing(
 mod tests {
     use reprise_model::document::{CompareReached, CompareSide, CompareTurn};
     use reprise_model::{Kind, Version};
+    use reprise_pairs::{Case, Key};
     use reprise_wire::NamedGroup;
 
     use super::*;
-    use crate::case::{Case, Key};
 
     /// So many round trips of TLS, and CPU time of the client.
     fn recording(kind: Kind, round_trips: u64, cpu_ns: u64) -> CompareRecording {

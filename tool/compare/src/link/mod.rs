@@ -2,7 +2,6 @@
 
 mod crossing;
 mod path;
-mod recording;
 mod replay;
 mod tcp;
 

@@ -2,26 +2,29 @@
 //! turn it is is charged, and what the harness needs is made between the turns.
 
 mod code;
+mod connection;
 mod sessions;
 mod weigh;
 
 use std::path::Path;
 
 use reprise_model::document::{CompareBytes, CompareMemory, CompareOver, CompareSide, CompareSkipped};
+use reprise_pairs::{Audience, Case, Certificates, Described, Effort, Failed, Job, Launcher, Worker, skip};
 
-use crate::case::Case;
-use crate::compare::skip;
-use crate::comparison::{Audience, ComparisonPlan, Described, Effort, job};
-use crate::keys::Certificates;
-use crate::message::{Failed, Request};
-use crate::worker::{Launcher, Worker};
+use crate::comparison::ComparisonPlan;
 
-pub(crate) use code::{brought, mapped_files};
-pub(crate) use weigh::{Weighed, Weights, weigh};
+use weigh::Weights;
+pub use weigh::{Weigh, Weighed};
 
 /// Connections that are alive at once.
 const USUAL: u32 = 1000;
 const QUICK: u32 = 100;
+
+/// Samples of each figure.
+const SAMPLES: u32 = 10;
+
+/// Connections that are made and ended before any is weighed: what a library makes once is there then.
+const WARM_UP: usize = 4;
 
 /// A row for each side of each pair and case; and what could not be weighed.
 pub(crate) fn rows(
@@ -31,17 +34,17 @@ pub(crate) fn rows(
     audience: &mut dyn Audience,
 ) -> (Vec<CompareMemory>, Vec<CompareSkipped>) {
     let (mut rows, mut skipped) = (Vec::new(), Vec::new());
-    let pairs = comparison.pairs(stacks, comparison.crossed);
-    let planned = (pairs.len() * comparison.cases.len()) as u64;
+    let pairs = comparison.handshakes.pairs(stacks, comparison.handshakes.crossed);
+    let planned = (pairs.len() * comparison.handshakes.cases.len()) as u64;
     audience.begins("handshakes weighed");
     for (done, (pair, case)) in
-        pairs.iter().flat_map(|pair| comparison.cases.iter().map(move |case| (pair, case))).enumerate()
+        pairs.iter().flat_map(|pair| comparison.handshakes.cases.iter().map(move |case| (pair, case))).enumerate()
     {
         if audience.stops() {
             break;
         }
         audience.proceeded(done as u64, planned);
-        let Some(certificates) = comparison.keys.of(case.key, case.chain) else { continue };
+        let Some(certificates) = comparison.handshakes.keys.of(case.key, case.chain) else { continue };
         let (client, server) = *pair;
         let mut of_pair = comparison.earlier_memory([client, server], case);
         if of_pair.is_empty() {
@@ -77,7 +80,7 @@ fn rows_of(
     weighed: &Weighed,
 ) -> Vec<CompareMemory> {
     let row = |side, stack: &Described<'_>, peer: &Described<'_>, weights: &Weights| {
-        let of = |samples: &[u64]| statistics(samples, comparison.seed);
+        let of = |samples: &[u64]| statistics(samples, comparison.handshakes.seed);
         Some(CompareMemory {
             stack: stack.found.name.clone(),
             peer: peer.found.name.clone(),
@@ -93,7 +96,7 @@ fn rows_of(
         })
     };
     let of_client = row(CompareSide::Client, client, server, &weighed.client);
-    let is_shown = comparison.crossed || client.found == server.found;
+    let is_shown = comparison.handshakes.crossed || client.found == server.found;
     let of_server = row(CompareSide::Server, server, client, &weighed.server).filter(|_| is_shown);
     of_client.into_iter().chain(of_server).collect()
 }
@@ -105,17 +108,17 @@ fn weigh_in_child(
     case: Case,
     certificates: &Certificates,
 ) -> Result<Weighed, Failed> {
-    if comparison.over == CompareOver::Loopback {
+    if comparison.handshakes.over == CompareOver::Loopback {
         return Err(Failed::unsupported("the heap is counted over memory alone"));
     }
     let missing = || Failed::unsupported("the heap is not counted without reprise-heap: 'reprise stacks install' builds it");
     let counter: &Path = comparison.heap_counter.ok_or_else(missing)?;
     let mut launcher = launcher.clone();
     launcher.environment.push(("LD_PRELOAD", counter.into()));
-    let job = Box::new(job(client.found, server.found, case, certificates));
-    let connections = if comparison.effort == Effort::QUICK { QUICK } else { USUAL };
+    let job = Job::new(client.found, server.found, case, certificates);
+    let connections = if comparison.handshakes.effort == Effort::QUICK { QUICK } else { USUAL };
     let mut worker = Worker::new(&launcher);
-    let weighed = worker.ask(&Request::Weigh { job, connections });
+    let weighed = worker.ask(&Weigh { job, connections });
     // It ends by itself: a profiler that it runs under writes its figures then.
     worker.finish().and(weighed)
 }

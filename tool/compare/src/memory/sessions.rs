@@ -1,12 +1,11 @@
 //! What is kept of connections that have ended, to be resumed: in the client's hands, and in a server's cache.
 
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Case, Cell, Failed, FailureKind, Job};
 use reprise_stack::{Heap, Stack};
 
-use super::weigh::{Both, SAMPLES, WARM_UP, bytes};
-use crate::case::Case;
-use crate::cell::Cell;
-use crate::message::{Failed, FailureKind, Job};
+use super::connection::{Connection, bytes};
+use super::{SAMPLES, WARM_UP};
 
 /// A tenth of what caches have room for.
 const SESSIONS_OF_SAMPLE: usize = 10;
@@ -31,13 +30,13 @@ pub(super) fn weigh_sessions(heap: Heap, [client, server]: [&dyn Stack; 2], job:
     for _ in 0..SAMPLES {
         let mut grown = [Vec::new(), Vec::new()];
         for _ in 0..SESSIONS_OF_SAMPLE {
-            let mut both = Both::connect(heap, &**client, &**server)?;
-            both.end(heap)?;
-            let session = both.client.party.take_session();
+            let mut connection = Connection::connect(heap, &**client, &**server)?;
+            connection.end(heap)?;
+            let session = connection.client.party.take_session();
             let session =
                 session.ok_or_else(|| Failed::because("a full handshake leaves the client no session to resume"))?;
-            grown[0].push(bytes(both.client.growth.grown).saturating_sub(session.wrapping() as u64));
-            grown[1].push(bytes(both.server.growth.grown));
+            grown[0].push(bytes(connection.client.growth.grown).saturating_sub(session.wrapping() as u64));
+            grown[1].push(bytes(connection.server.growth.grown));
             kept.push(session);
         }
         let [client, server] = grown.map(median);

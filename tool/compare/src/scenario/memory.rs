@@ -2,10 +2,10 @@
 
 use reprise_model::document::{CompareBytes, CompareCase, CompareDocument, CompareMemory, CompareSide};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Case, Key};
 use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
-use crate::case::{Case, Key};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "memory",

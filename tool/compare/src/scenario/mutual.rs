@@ -2,10 +2,10 @@
 
 use reprise_model::document::CompareCase;
 use reprise_model::{Kind, Version};
+use reprise_pairs::Key;
 use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
-use crate::case::Key;
 use crate::comparable::handshakes;
 use crate::conclusion::{by, costs_of, saved_by};
 

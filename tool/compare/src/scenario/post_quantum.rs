@@ -2,10 +2,10 @@
 
 use reprise_model::document::{CompareCase, CompareDocument, CompareRow, stack_pair};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Case, Key};
 use reprise_wire::NamedGroup;
 
 use super::Scenario;
-use crate::case::{Case, Key};
 use crate::conclusion::{costs_of, instead_of_full};
 
 pub(super) const SCENARIO: Scenario = Scenario {

@@ -2,10 +2,10 @@
 
 use reprise_model::document::CompareCase;
 use reprise_model::{KeyPairs, Kind, ServerChain, Version};
+use reprise_pairs::{Case, Key};
 use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
-use crate::case::{Case, Key};
 use crate::conclusion::{costs_of, saves};
 
 pub(super) const SCENARIO: Scenario = Scenario {

@@ -2,10 +2,10 @@
 
 use reprise_model::document::CompareCase;
 use reprise_model::{Kind, PskMode, Version};
+use reprise_pairs::{Case, Key, NO_GROUP};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::{BOTH, Scenario};
-use crate::case::{Case, Key, NO_GROUP};
 use crate::comparable::handshakes;
 use crate::conclusion::instead_of_full;
 

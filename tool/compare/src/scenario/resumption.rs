@@ -2,10 +2,10 @@
 
 use reprise_model::document::CompareCase;
 use reprise_model::{Kind, PskMode, Version};
+use reprise_pairs::{Case, Key};
 use reprise_wire::NamedGroup;
 
 use super::{BOTH, Scenario};
-use crate::case::{Case, Key};
 use crate::comparable::handshakes;
 use crate::conclusion::{by, saved_by};
 

@@ -1,10 +1,10 @@
 //! Which library is the cheapest, by key?
 
 use reprise_model::{Kind, Version};
+use reprise_pairs::Key;
 use reprise_wire::NamedGroup;
 
 use super::Scenario;
-use crate::case::Key;
 use crate::comparable::handshakes;
 use crate::conclusion::cheapest_servers;
 

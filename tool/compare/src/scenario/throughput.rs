@@ -2,11 +2,10 @@
 
 use reprise_model::document::{BulkSender, CompareDocument, CompareRow, cipher_of};
 use reprise_model::{Kind, Version};
+use reprise_pairs::{Bulk, Case, Key, LARGEST_RECORD};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::{BOTH, Scenario};
-use crate::bulk::{Bulk, LARGEST_RECORD};
-use crate::case::{Case, Key};
 use crate::conclusion::times_as_much;
 
 pub(super) const SCENARIO: Scenario = Scenario {

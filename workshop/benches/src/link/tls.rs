@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use reprise_compare::REQUEST;
 use reprise_connection::{End, EndpointEvent};
 use reprise_model::Nanos;
+use reprise_pairs::REQUEST;
 use reprise_stack::{Context, SessionPlan, StackEndpoint, StackSession, StackSessions};
 use reprise_wire::Record;
 use socket2::{Domain, Protocol, Socket, Type};

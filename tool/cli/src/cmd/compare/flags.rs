@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use reprise_compare::{Key, LARGEST_RECORD, Scenario};
+use reprise_compare::Scenario;
 use reprise_model::Version;
 use reprise_model::document::CompareOver;
+use reprise_pairs::{Key, LARGEST_RECORD};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::gate::{CONDITIONS, GateArgs};

@@ -6,6 +6,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_compare::ComparisonPlan;
 use reprise_model::document::{CompareCase, CompareDocument};
+use reprise_pairs::Case;
 use reprise_results::{ComparePlanned, EarlierComparison, compare_stacks};
 
 use crate::gate::{self, complaints};
@@ -43,18 +44,18 @@ impl Gate {
     pub(super) fn open(arguments: &GateArgs, comparison: &ComparisonPlan<'_>) -> anyhow::Result<Self> {
         let baseline =
             arguments.baseline.iter().map(|path| read(path).context("--baseline")).collect::<anyhow::Result<Vec<_>>>()?;
-        let stacks: Vec<String> = comparison.stacks.iter().map(|stack| stack.name.clone()).collect();
-        let cases: Vec<CompareCase> = comparison.cases.iter().map(reprise_compare::Case::document).collect();
+        let stacks: Vec<String> = comparison.handshakes.stacks.iter().map(|stack| stack.name.clone()).collect();
+        let cases: Vec<CompareCase> = comparison.handshakes.cases.iter().map(Case::document).collect();
         let planned = ComparePlanned {
             stacks: &stacks,
             cases: &cases,
-            over: comparison.over,
-            samples: comparison.effort.samples,
+            over: comparison.handshakes.over,
+            samples: comparison.handshakes.effort.samples,
             instructions: comparison.callgrind.is_some(),
             baseline: !baseline.is_empty(),
         };
         let conditions = gate::Gate::open(&arguments.fail_if, &planned)?;
-        Ok(Self { conditions, baseline, seed: comparison.seed })
+        Ok(Self { conditions, baseline, seed: comparison.handshakes.seed })
     }
 
     /// Notes what is other than before, and what came of each condition: those that are met or unknown, in words.

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use reprise_compare::{Case, LinkPlan, Scenario};
+use reprise_compare::{LinkPlan, Scenario};
 use reprise_model::document::{CompareLink, CompareOver};
+use reprise_pairs::Case;
 
 use crate::values;
 

@@ -6,7 +6,8 @@ mod link;
 pub(crate) mod plugins;
 
 use anyhow::{Context, bail, ensure};
-use reprise_compare::{Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Selection, compare};
+use reprise_compare::{Callgrind, ComparisonPlan, Selection, compare};
+use reprise_pairs::{Audience, Effort, FoundStack, HandshakePlan, Keys};
 use reprise_probe::{Interrupt, Observer};
 use reprise_report::{Document, json};
 
@@ -45,13 +46,15 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let heap_counter = plugins::beside(&arguments.plugins, HEAP_COUNTER);
     let comparison = ComparisonPlan {
         scenario,
-        cases: &cases,
-        stacks: &stacks,
-        crossed: arguments.crossed,
-        keys: &keys,
-        effort,
-        seed: arguments.seed,
-        over: arguments.over,
+        handshakes: HandshakePlan {
+            cases: &cases,
+            stacks: &stacks,
+            crossed: arguments.crossed,
+            keys: &keys,
+            effort,
+            seed: arguments.seed,
+            over: arguments.over,
+        },
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
         links: arguments.link.plan(&scenario, &cases, arguments.over, arguments.seed)?,

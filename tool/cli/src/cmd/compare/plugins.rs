@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use reprise_compare::{FailureKind, FoundStack, Launcher, StackRef, clean_path, describe, find};
+use reprise_pairs::{Described, FailureKind, FoundStack, Launcher, StackRef, clean_path, describe, find};
 
 use super::flags::PluginArgs;
 use crate::cmd::CHILD;
@@ -46,7 +46,7 @@ pub(crate) fn found_and_usable(arguments: &PluginArgs, launcher: &Launcher) -> a
             bail!("two plugins have the name '{}': rename one of the files", plugin.name);
         }
     }
-    for (plugin, info) in describe(&named, launcher) {
+    for Described { found: plugin, info } in describe(&named, launcher) {
         let Err(failed) = info else { continue };
         match (failed.outcome, &plugin.at) {
             (FailureKind::Crashed | FailureKind::Hung, StackRef::Plugin(file)) => {

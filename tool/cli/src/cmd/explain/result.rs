@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_compare::{Change, Effort, ExplainPlan, FoundStack, Measured, StackRef, explain};
+use reprise_explain::{Change, ExplainPlan, Measured, explain};
 use reprise_model::document::{ExplainDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_pairs::{Effort, FoundStack, StackRef};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 use anyhow::ensure;
 use clap::Args;
 use clap::builder::PossibleValue;
-use reprise_compare::{FoundStack, Layers, ResumedBy, StackRef, layers};
 use reprise_connection::Target;
 use reprise_lab::KeyKind;
+use reprise_layers::{Layers, ResumedBy, layers};
 use reprise_model::{Level, Version};
+use reprise_pairs::{FoundStack, StackRef};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
 

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use reprise_compare::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_certificates};
 use reprise_connection::Target;
 use reprise_connection::exchange::Request;
 use reprise_lab::{
     Authority, ClientAuthRequest, EmbeddedConfig, EmbeddedResumption, EmbeddedServer, Identity, KeyKind, Listener,
     ServerSpec, start_delayed_relay,
 };
+use reprise_layers::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_certificates};
 use reprise_probe::{Interrupt, addresses_of, first_that_answers, platform_roots};
 use tempfile::TempDir;
 

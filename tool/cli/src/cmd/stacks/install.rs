@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use include_dir::{Dir, include_dir};
-use reprise_compare::{LIBRARIES, Library, LibrarySource, clean_path};
+use reprise_compare::{LIBRARIES, Library, LibrarySource};
+use reprise_pairs::clean_path;
 
 use crate::cmd::compare::plugins;
 use crate::ending::{Ending, with_its_causes};

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
-use reprise_compare::{
-    CONFORMANCE_KEYS, Check, CheckOutcome, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef,
-    conformance, describe,
-};
+use reprise_compare::{CONFORMANCE_KEYS, Check, CheckOutcome, LIBRARIES, Library, LibrarySource, conformance};
 use reprise_model::ServerChain;
 use reprise_model::document::{AvailableStack, BrokenStack, StacksDocument};
+use reprise_pairs::{Described, Failed, FoundStack, Keys, StackRef, describe};
 use reprise_probe::Interrupt;
 
 use super::compare::{PluginArgs, plugins};
@@ -103,7 +101,7 @@ fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
     let launcher = plugins::launcher(arguments.timeout.unwrap_or(PATIENCE))?;
     let all = plugins::found(&arguments.plugins)?;
     let (mut stacks, mut broken) = (Vec::new(), Vec::new());
-    for (found, info) in describe(&all, &launcher) {
+    for Described { found, info } in describe(&all, &launcher) {
         match info {
             Ok(info) => stacks.push(info),
             Err(Failed { outcome, reason }) => {
@@ -111,7 +109,7 @@ fn document(arguments: &StacksArgs) -> anyhow::Result<StacksDocument> {
                     StackRef::Plugin(file) => Some(file.display().to_string()),
                     StackRef::BuiltIn(_) => None,
                 };
-                broken.push(BrokenStack { name: found.name, file, outcome: outcome.name().to_owned(), reason });
+                broken.push(BrokenStack { name: found.name.clone(), file, outcome: outcome.name().to_owned(), reason });
             }
         }
     }
