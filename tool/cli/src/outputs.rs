@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use reprise_page::terminal::{self, Style};
+use reprise_page::{Page, Shown};
 use reprise_probe::{Readers, Replacement};
-use reprise_report::terminal::Style;
-use reprise_report::{FORMATS, Format, Report, Shown};
+use reprise_report::{FORMATS, Format, Report};
 
 use crate::notice::notice;
 
@@ -111,7 +112,7 @@ impl Outputs {
     /// output that fails does not take the others along.
     pub(crate) fn write<'a>(self, result: impl Into<Report<'a>>) -> anyhow::Result<()> {
         let report = self.shown(result.into());
-        let page = if self.take_standard_output() { Ok(()) } else { print_page(|style| report.terminal(style)) };
+        let page = if self.take_standard_output() { Ok(()) } else { print_page(&report.page()) };
         self.write_documents(report).and(page)
     }
 
@@ -287,11 +288,11 @@ fn full() -> io::Error {
 }
 
 /// Prints what is made for this terminal: its width, and whether it shows colour.
-pub(crate) fn print_page(page: impl FnOnce(Style) -> String) -> anyhow::Result<()> {
+pub(crate) fn print_page(page: &Page) -> anyhow::Result<()> {
     let out = io::stdout();
     let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
     let width = width();
-    print(page(Style { color, width }).as_bytes())
+    print(terminal::render(page, Style { color, width }).as_bytes())
 }
 
 /// Writes to standard output.

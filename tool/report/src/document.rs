@@ -8,11 +8,11 @@ use reprise_model::document::{
     MeasureDocument, SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use reprise_model::{Failure, FailureClass, Kind};
+use reprise_page::{Page, Shown};
 use serde::Serialize;
 
 use crate::format::Format;
-use crate::page::{self, Page};
-use crate::terminal::{self, Style};
+use crate::page;
 
 /// What a command came to. As JSON it is the document itself.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -66,15 +66,6 @@ pub struct Report<'a> {
     pub shown: Shown,
     /// The kinds that a measurement had to observe on every connection: test cases of JUnit.
     pub kinds: &'a [Kind],
-}
-
-/// How much of a result its page shows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Shown {
-    /// What is secondary too: rows, tables, notes that ask for nothing, the remedies of every software, what each message of a trace says.
-    pub in_full: bool,
-    /// Each experiment of a diagnosis.
-    pub experiments: bool,
 }
 
 impl Document<'_> {
@@ -142,17 +133,13 @@ impl<'a> From<Document<'a>> for Report<'a> {
 }
 
 impl Report<'_> {
-    /// The page for a terminal.
-    pub fn terminal(&self, style: Style) -> String {
-        terminal::render(&self.page(), style)
-    }
-
     /// The document in this format; nothing where the format does not have such documents.
     pub fn write(&self, format: &Format, out: &mut Vec<u8>) -> io::Result<()> {
         (format.write)(self, out)
     }
 
-    pub(crate) fn page(&self) -> Page {
+    /// The document as a page.
+    pub fn page(&self) -> Page {
         let page = match self.document {
             Document::Measure(it) => page::measure(it, self.shown),
             Document::Lab(it) => page::lab(it),

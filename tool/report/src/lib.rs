@@ -1,12 +1,12 @@
 //! Results to terminal, HTML, JSON, CSV, Markdown, OpenMetrics, SARIF, JUnit, HAR and pcapng: pure functions to text and bytes.
 //!
-//! A [`Report`] is a document and how much of it is to be shown. Its page (`page/RESULT.rs`: what is shown) becomes text (`terminal.rs`,
-//! `markdown.rs`, `html.rs`: how it is shown); the other formats are written from the document itself. A format is one file with a
-//! [`Format`] and one line in [`FORMATS`]. A capture (`pcapng.rs`) and a watch (`openmetrics.rs`, `line.rs`) are no documents.
+//! A [`Report`] is a document and how much of it is to be shown. Its page (`page/RESULT.rs`: what is shown) becomes text by `reprise-page`;
+//! the other formats are written from the document itself. A format is one file with a [`Format`] and one line in [`FORMATS`]. A capture
+//! (`pcapng.rs`) and a watch (`openmetrics.rs`, `line.rs`) are no documents.
 //!
 //! ```
 //! let cause = reprise_diagnosis::cause("nagle").expect("a cause of this slug");
-//! let page = reprise_report::markdown::cause(cause);
+//! let page = reprise_report::cause_page::markdown::page(cause);
 //! assert!(page.contains(cause.title));
 //! ```
 
@@ -34,14 +34,11 @@ formats! {
 pub mod line;
 pub mod openmetrics;
 pub mod pcapng;
-pub mod terminal;
 
-mod chart;
+pub mod cause_page;
 mod document;
-mod figures;
 mod format;
 mod page;
-mod table;
 
-pub use document::{Document, Report, SCHEMAS, Shown};
+pub use document::{Document, Report, SCHEMAS};
 pub use format::Format;

@@ -2,8 +2,7 @@
 
 use reprise_model::document::{MeasureDocument, Run};
 use reprise_model::{Nanos, Phase, Version};
-
-use crate::terminal::{in_lines, visible};
+use reprise_page::terminal::{in_lines, visible};
 
 /// When, and for each result its median handshakes, what resuming saves, what was refused, what failed: one line without
 /// colour. On a terminal of `width` columns it says less where it would not fit, and breaks where that is still too long.

@@ -1,14 +1,14 @@
 //! The pages of the causes: `docs/causes/`, made from what `reprise explain` prints.
 
 use reprise_diagnosis::causes;
-use reprise_report::markdown;
+use reprise_report::cause_page::markdown;
 
 use crate::generated::{Files, Generated};
 
 /// A page for each cause, and the list of them.
 pub(crate) fn generated() -> Generated {
-    let pages = causes().map(|cause| (format!("{}.md", cause.slug), markdown::cause(cause)));
-    let index = ("README.md".to_owned(), format!("{INTRODUCTION}\n{}", markdown::causes(causes())));
+    let pages = causes().map(|cause| (format!("{}.md", cause.slug), markdown::page(cause)));
+    let index = ("README.md".to_owned(), format!("{INTRODUCTION}\n{}", markdown::list(causes())));
     let wanted: Files = pages.chain([index]).collect();
     Generated { folder: "docs/causes", extension: "md", command: "cargo xtask causes", wanted }
 }

@@ -9,8 +9,9 @@ use reprise_model::document::{
     CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
     SideBySideDocument, SpeedDocument, TraceDocument,
 };
+use reprise_page::Shown;
 use reprise_probe::Interrupt;
-use reprise_report::{Document, Report, Shown};
+use reprise_report::{Document, Report};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
 
 use crate::ending::Ending;

@@ -2,10 +2,9 @@
 
 use reprise_model::Phase;
 use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange, Provenance};
-
-use super::{Block, Item, grouped};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Rows, Table, Tone};
+use reprise_page::figures::{Figure, Scale, Unit};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Item, grouped};
 
 /// One comparison, and the label of the result that it belongs to: empty where there is only one.
 pub(super) type Labelled<'a> = (&'a str, &'a Comparison);

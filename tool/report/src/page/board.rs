@@ -4,14 +4,12 @@ use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, B
 use reprise_board::{BoardKey, ResponseMode};
 use reprise_model::Kind;
 use reprise_model::document::cipher_of;
-
-use super::{Block, Page, source};
+use reprise_page::chart::{Bar, Bars, Chart, Group};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table};
+use reprise_page::{Block, Page, source};
 
 mod published;
-
-use crate::chart::{Bar, Bars, Chart, Group};
-use crate::figures::Figure;
-use crate::table::{Rows, Table};
 
 /// All that is shown of the boards.
 pub(crate) fn board(document: &BoardDocument) -> Page {
@@ -354,7 +352,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::table::Row;
+    use reprise_page::table::Row;
 
     /// One row, as JSON has it.
     fn row(stack: &str, kind: Kind, instructions: u64) -> BoardHandshake {

@@ -12,12 +12,13 @@ use reprise_model::document::{
     CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, ComparedStack, stack_pair,
 };
 use reprise_model::{KeyPairs, ServerChain, Version};
+use reprise_page::conditions::conditions;
+use reprise_page::figures::{Figure, Unit};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, grouped, section, source};
 
 use self::words::{change, words};
-use super::conditions::conditions;
-use super::{Block, Fact, Page, compare_baseline, grouped, section, source};
-use crate::figures::{Figure, Unit};
-use crate::table::{Rows, Table, Tone};
+use super::compare_baseline;
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {

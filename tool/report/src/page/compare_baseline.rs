@@ -1,12 +1,12 @@
 //! What of a comparison of stacks is other than before.
 
 use reprise_model::document::{Change, CompareBaseline, CompareChange, stack_pair};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Item};
 
 use super::baseline::{count, heading, word};
 use super::compare::words::words;
-use super::{Block, Item};
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
 
 /// The part of a page that compares with earlier results.
 pub(super) fn blocks(baseline: &CompareBaseline) -> Vec<Block> {

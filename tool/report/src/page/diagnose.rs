@@ -3,16 +3,15 @@
 use reprise_model::document::{
     BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity,
 };
+use reprise_page::chart::{Bar, Bars, Chart, Group};
+use reprise_page::conditions::conditions;
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, Shown, counted, source, stated_lifetime};
 
-use super::conditions::conditions;
 use super::findings::{items, left_out};
 use super::fleet::fleet;
 use super::isolation::isolation;
-use super::{Block, Fact, Page, counted, source, stated_lifetime};
-use crate::chart::{Bar, Bars, Chart, Group};
-use crate::document::Shown;
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a diagnosis: what it comes to, then the findings. Each experiment has its row only where it was asked for.
 pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {

@@ -3,11 +3,10 @@
 use reprise_diagnosis::figures::{percent, span};
 use reprise_model::Kind;
 use reprise_model::document::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
-
-use super::{Block, Fact, Page, source};
-use crate::chart::{Bar, Bars, Chart, Group};
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
+use reprise_page::chart::{Bar, Bars, Chart, Group};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, source};
 
 /// All that is shown of paths.
 pub(crate) fn explain(document: &ExplainDocument) -> Page {

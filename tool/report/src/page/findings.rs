@@ -2,9 +2,7 @@
 
 use reprise_diagnosis::{ResponsibleSide, cause};
 use reprise_model::document::{Finding, Remedy};
-
-use super::{Block, Item};
-use crate::document::Shown;
+use reprise_page::{Block, Item, Shown};
 
 /// A line of an item has so many characters, about.
 const LINE: usize = 90;
@@ -71,12 +69,6 @@ pub(super) fn left_out<'a>(
     ));
     let items = items(findings, software, Shown { in_full: true, ..shown });
     Some(Block::Secondary(std::iter::once(heading).chain(items).collect()))
-}
-
-impl Shown {
-    pub(super) fn shows(self, finding: &Finding) -> bool {
-        self.in_full || !finding.asks_for_nothing()
-    }
 }
 
 /// The first of what says so, and what it costs: the processor's time only where the server's was measured.

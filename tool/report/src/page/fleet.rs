@@ -2,12 +2,11 @@
 
 use reprise_model::document::{Fleet, FleetCell, FleetGroup, FleetMechanism, FleetNode};
 use reprise_model::{Asked, Kind};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Shown, counted};
 
 use super::findings::items;
-use super::{Block, Fact, counted};
-use crate::document::Shown;
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
 
 /// Of so many nodes each has its row and its column: more do not fit beside each other.
 const PICTURED: usize = 12;

@@ -2,11 +2,9 @@
 
 use itertools::Itertools;
 use reprise_model::document::{IsolationRecord, IsolationVerdict};
-
-use super::{Block, section};
-use crate::document::Shown;
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Shown, section};
 
 /// What was offered elsewhere, a row for each combination that needs a look, or in full for all.
 pub(super) fn isolation(records: &[IsolationRecord], shown: Shown) -> Vec<Block> {

@@ -3,14 +3,14 @@
 
 use reprise_model::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
 use reprise_model::{Kind, Phase, Version};
+use reprise_page::chart::{Bar, Bars, Chart, Group, Interval, Intervals, Points};
+use reprise_page::conditions::conditions;
+use reprise_page::figures::{Figure, Scale, Unit};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, grouped, source};
 use reprise_results::lab_sentences;
 
 use super::baseline::{Labelled, baseline};
-use super::conditions::conditions;
-use super::{Block, Fact, Page, grouped, source};
-use crate::chart::{Bar, Bars, Chart, Group, Interval, Intervals, Points};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Rows, Table, Tone};
 
 /// How many characters the longest bar has.
 const BAR: usize = 20;

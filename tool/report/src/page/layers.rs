@@ -2,12 +2,12 @@
 
 use reprise_model::document::{LayersDifference, LayersDocument, LayersRow};
 use reprise_model::{Kind, Level};
+use reprise_page::chart::{Bar, Bars, Chart, Group};
+use reprise_page::figures::{Figure, Scale, Unit, signed};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Item, Page, grouped, section, source};
 
 use super::compare::stacks;
-use super::{Block, Fact, Item, Page, grouped, section, source};
-use crate::chart::{Bar, Bars, Chart, Group};
-use crate::figures::{Figure, Scale, Unit, signed};
-use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of levels.
 pub(crate) fn layers(document: &LayersDocument) -> Page {

@@ -8,12 +8,10 @@ use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep,
 use reprise_model::{Kind, Phase};
 
 use reprise_diagnosis::answers;
-
-use super::conditions::conditions;
-use super::measure::{responses, title};
-use super::{Block, Fact, Item, Page, counted, section, source};
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
+use reprise_page::conditions::conditions;
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Item, Page, counted, responses, section, source, title};
 
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {

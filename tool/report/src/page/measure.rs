@@ -4,20 +4,16 @@ mod charts;
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
-use reprise_model::document::{
-    Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, Target, TicketRequestRecord,
-};
+use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, TicketRequestRecord};
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
+use reprise_page::conditions::conditions;
+use reprise_page::figures::{Figure, Scale, Unit, signed};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, Shown, responses, source, stated_lifetime, title};
 use reprise_results::sentences;
 
 use super::baseline::baseline;
-use super::conditions::conditions;
 use super::findings::{items, left_out};
-use super::{Block, Fact, Page, source, stated_lifetime};
-use crate::document::Shown;
-use crate::figures::{Figure, Scale, Unit, signed};
-use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of one target.
 pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
@@ -43,27 +39,6 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     blocks.extend(left_out(document.findings.iter(), document.software.as_deref(), shown));
     blocks.push(source(&document.provenance));
     Page::new("measure", title(&document.target), blocks)
-}
-
-/// The target as its owner would write it, and the address it was found at.
-pub(super) fn title(target: &Target) -> String {
-    let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
-    let name = match (&target.path, target.port) {
-        (_, port) if target.starttls.is_some() => {
-            format!("{}://{host}:{port} after STARTTLS", target.starttls.as_deref().unwrap_or_default())
-        }
-        (Some(path), 443) => format!("https://{host}{path}"),
-        (Some(path), port) => format!("https://{host}:{port}{path}"),
-        (None, port) => format!("{host}:{port}"),
-    };
-    let name = match &target.address {
-        Some(address) if *address != target.host => format!("{name} at {address}"),
-        _ => name,
-    };
-    match &target.proxy {
-        Some(proxy) => format!("{name} through {proxy}"),
-        None => name,
-    }
 }
 
 fn facts(document: &MeasureDocument) -> Vec<Fact> {
@@ -164,13 +139,6 @@ fn tickets(document: &MeasureDocument) -> Option<String> {
     };
     let given = if given.is_empty() { "nothing".to_owned() } else { given.join(", ") };
     Some(format!("requested {new_session}, and {resumption} on resumption; {promised}; received per connection: {given}"))
-}
-
-/// "200 × 388, 503 × 12". What all of them should have come to can wait.
-pub(super) fn responses(by_status: &BTreeMap<u16, u64>) -> Option<Fact> {
-    let is_secondary = by_status.keys().all(|status| (200..300).contains(status));
-    let counts = by_status.iter().map(|(status, count)| format!("{status} × {count}")).join(", ");
-    (!counts.is_empty()).then(|| Fact { is_secondary, ..Fact::new("HTTP", counts) })
 }
 
 fn legend(document: &MeasureDocument) -> String {

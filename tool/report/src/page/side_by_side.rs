@@ -3,12 +3,10 @@
 use reprise_diagnosis::figures::ratio_and_interval;
 use reprise_model::Phase;
 use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
-
-use super::measure::title;
-use super::{Block, Fact, Page, section};
-use crate::chart::{Chart, Group, Interval, Intervals, Points};
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
+use reprise_page::chart::{Chart, Group, Interval, Intervals, Points};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, section, title};
 
 /// The page of several results.
 pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {

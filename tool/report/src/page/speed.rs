@@ -5,11 +5,10 @@ use reprise_model::document::{
     CompareOver, CompareSide, SpeedDocument, SpeedFloor, SpeedHandshake, SpeedHardware, SpeedMissing, SpeedPrediction,
     SpeedRow, SpeedRule, SpeedRuleVerdict, SpeedSkipped,
 };
-
-use super::{Block, Fact, Item, Page, grouped, section, source};
-use crate::chart::{Bar, Bars, Chart, Group};
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
+use reprise_page::chart::{Bar, Bars, Chart, Group};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Item, Page, grouped, section, source};
 
 /// All that is shown of operations.
 pub(crate) fn speed(document: &SpeedDocument) -> Page {

@@ -7,12 +7,11 @@ mod sentences;
 use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome, Phase};
 
-use super::measure::{certificate, title, use_of_psk};
-use super::{Block, Fact, Page, source};
-use crate::document::Shown;
-use crate::figures::{Figure, Scale, Unit, signed};
-use crate::table::{Rows, Table, Tone};
-use ladder::Ladder;
+use super::measure::{certificate, use_of_psk};
+use ladder::ladder;
+use reprise_page::figures::{Figure, Scale, Unit, signed};
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, Fact, Page, Shown, source, title};
 
 /// What is shown of one trace; in full also what each message is for and says.
 pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
@@ -21,7 +20,7 @@ pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
     for trace in &document.traces {
         let unit = unit(trace);
         blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
-        blocks.push(Block::Ladder(Ladder::of(trace, unit)));
+        blocks.push(Block::Ladder(ladder(trace, unit)));
         blocks.push(Block::Table(figures(document, trace, unit)));
         // What holds for one version as for the other is said once.
         let words: Vec<String> =

@@ -6,8 +6,9 @@ use reprise_model::document::{
     IsolationVerdict, MechanismRecord, Provenance, Remedy, Severity, Subject,
 };
 use reprise_model::{Asked, Failure, FailureClass, Kind, Nanos, Version};
-use reprise_report::terminal::Style;
-use reprise_report::{Document, Report, Shown, csv, html, junit, markdown, sarif};
+use reprise_page::Shown;
+use reprise_page::terminal::Style;
+use reprise_report::{Document, Report, csv, html, junit, markdown, sarif};
 use serde_json::Value;
 
 use crate::{terminal, text};

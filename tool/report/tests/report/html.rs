@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use reprise_model::document::{MeasureDocument, SampleRecord};
-use reprise_report::{Document, html, json};
+use reprise_report::{Document, cause_page, html, json};
 use serde_json::Value;
 
 use crate::{DOCUMENTS, read, tests, text, with};
@@ -230,8 +230,8 @@ fn luminance(color: &str) -> f64 {
 
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = DOCUMENTS.into_iter().map(page).collect();
-    pages.push(html::causes(reprise_diagnosis::causes()));
-    pages.extend(reprise_diagnosis::causes().map(html::cause));
+    pages.push(reprise_page::html::render(&cause_page::list(reprise_diagnosis::causes())));
+    pages.extend(reprise_diagnosis::causes().map(|cause| reprise_page::html::render(&cause_page::page(cause))));
     pages
 }
 

@@ -15,7 +15,7 @@ use reprise_model::document::{
     CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
     SideBySideDocument, SpeedDocument, TraceDocument,
 };
-use reprise_report::terminal::Style;
+use reprise_page::terminal::{self, Style};
 use reprise_report::{Document, Format, Report};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -46,7 +46,7 @@ const DOCUMENTS: [&str; 21] = [
 ];
 
 fn terminal<'a>(report: impl Into<Report<'a>>, style: Style) -> String {
-    report.into().terminal(style)
+    terminal::render(&report.into().page(), style)
 }
 
 fn text<'a>(format: &Format, report: impl Into<Report<'a>>) -> String {

@@ -6,9 +6,10 @@ use std::fs;
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use reprise_model::document::{Comparison, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
+use reprise_page::Shown;
+use reprise_page::terminal::Style;
 use reprise_report::openmetrics::WatchMetrics;
-use reprise_report::terminal::Style;
-use reprise_report::{Document, FORMATS, Format, Report, Shown, csv, json, line, markdown};
+use reprise_report::{Document, FORMATS, Format, Report, csv, json, line, markdown};
 use reprise_results::{EarlierResult, Scope};
 use serde_json::Value;
 
@@ -110,7 +111,7 @@ fn what_a_terminal_leaves_out_is_named_and_shown_in_full() {
 }
 
 fn page(name: &str, in_full: bool) -> String {
-    report(name, in_full, |report| report.terminal(plain(None)))
+    report(name, in_full, |report| reprise_page::terminal::render(&report.page(), plain(None)))
 }
 
 fn report(name: &str, in_full: bool, of: impl FnOnce(Report<'_>) -> String) -> String {

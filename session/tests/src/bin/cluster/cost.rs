@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reprise_report::html::picture::{self, Group};
+use reprise_page::html::picture::{self, Group};
 use reprise_session_tests::process::cpu;
 use reprise_session_tests::store::{Store, program};
 

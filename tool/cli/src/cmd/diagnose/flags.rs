@@ -8,12 +8,12 @@ use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::prologue::StartTls;
 use reprise_model::Version;
+use reprise_page::Shown;
 use reprise_probe::crossing::CrossingLimits;
 use reprise_probe::diagnose::DiagnoseLimits;
 use reprise_probe::fleet::usual_connections;
 use reprise_probe::isolation::Holder;
 use reprise_probe::{FtpLogin, Options};
-use reprise_report::Shown;
 use reprise_results::DiagnosePlanned;
 
 use super::listed_targets::listed_targets;

@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use reprise_diagnosis::{Cause, cause, causes};
 use reprise_probe::Interrupt;
-use reprise_report::{html, markdown, terminal};
+use reprise_report::{cause_page, html, markdown};
 
 use crate::ending::Ending;
 use crate::outputs::{Output, OutputArgs, print_page};
@@ -57,16 +57,12 @@ pub(super) fn run(arguments: ExplainArgs, interrupt: &Interrupt) -> anyhow::Resu
     let [markdown_file, html_file] = [&markdown::FORMAT, &html::FORMAT].map(|format| arguments.outputs.file(format));
     ensure!(arguments.outputs.only(&[&markdown::FORMAT, &html::FORMAT]), "a cause has --markdown and --html alone");
     ensure!(markdown_file.is_none() || html_file.is_none(), "a cause goes to one of --markdown and --html");
-    if let Some(file) = html_file {
-        let page = about.map_or_else(|| html::causes(causes()), html::cause);
-        Output::open(file)?.write(page.as_bytes())?;
-        return Ok(Ending::Done);
-    }
-    match (markdown_file, about) {
-        (Some(file), Some(cause)) => Output::open(file)?.write(markdown::cause(cause).as_bytes())?,
-        (Some(file), None) => Output::open(file)?.write(markdown::causes(causes()).as_bytes())?,
-        (None, Some(cause)) => print_page(|style| terminal::cause(cause, style))?,
-        (None, None) => print_page(|style| terminal::causes(causes(), style))?,
+    let page = || about.map_or_else(|| cause_page::list(causes()), cause_page::page);
+    let in_markdown = || about.map_or_else(|| cause_page::markdown::list(causes()), cause_page::markdown::page);
+    match (html_file, markdown_file) {
+        (Some(file), _) => Output::open(file)?.write(reprise_page::html::render(&page()).as_bytes())?,
+        (None, Some(file)) => Output::open(file)?.write(in_markdown().as_bytes())?,
+        (None, None) => print_page(&page())?,
     }
     Ok(Ending::Done)
 }

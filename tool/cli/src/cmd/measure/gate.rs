@@ -3,7 +3,8 @@
 use anyhow::bail;
 use reprise_model::document::{ConditionOutcome, Finding, MeasureDocument};
 use reprise_model::{Asked, Kind};
-use reprise_report::{Report, Shown};
+use reprise_page::Shown;
+use reprise_report::Report;
 use reprise_results::{Planned, Scope};
 
 use super::baseline::Baseline;

@@ -1,8 +1,9 @@
 //! What two reports published for real boards, each figure with its verdict.
 
 use reprise_board::document::PublishedFigure;
+use reprise_page::Block;
 
-use super::{Block, Figure, Rows, part};
+use super::{Figure, Rows, part};
 
 /// A table of the requests' sums, one of all figures, and why some of them differ.
 pub(super) fn published(figures: &[PublishedFigure]) -> Vec<Vec<Block>> {

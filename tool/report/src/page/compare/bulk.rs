@@ -1,11 +1,11 @@
 //! At what rate stacks send and receive bulk data.
 
 use reprise_model::document::{CompareDocument, CompareRow, Rate, stack_pair};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table};
 
 use super::words::words;
 use super::{by_case, harness};
-use crate::figures::Figure;
-use crate::table::{Rows, Table};
 
 pub(super) const LEGEND: &str = "MB/s: 10\u{2076} bytes of data by a second of CPU time of the side's thread, over memory: of the medians, ± half their \
     95 % interval. A transfer is one turn of the sender, which makes all of its records, and one of the receiver. The handshake is not in \

@@ -1,13 +1,13 @@
 //! What stacks look like side by side: what a handshake costs, in time or in memory, and what resuming gains.
 
 use reprise_model::document::{CompareDocument, CompareMemory, CompareRatio, CompareRow, CompareSide, Rate, stack_pair};
+use reprise_page::chart::{Chart, Group, Interval, Intervals, Points};
+use reprise_page::figures::{Figure, Scale, Unit};
+use reprise_page::grouped;
 
 use super::bulk::rate;
-use super::grouped;
 use super::memory::{buffers, handshakes, kilobytes, stack};
 use super::words::{change, words};
-use crate::chart::{Chart, Group, Interval, Intervals, Points};
-use crate::figures::{Figure, Scale, Unit};
 
 /// CPU time of both sides, one group for each handshake, the cheapest stack first. Of bulk data it is the rate at which it is sent, the
 /// fastest first. The table has the sides.

@@ -2,12 +2,12 @@
 
 use itertools::Itertools;
 use reprise_model::document::{CompareLink, CompareLinkRow, CompareLinks, stack_pair};
+use reprise_page::chart::{Axis, Chart, Lines, Plot, Series};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table};
+use reprise_page::{Block, grouped, section};
 
-use super::super::{Block, grouped, section};
 use super::words::words;
-use crate::chart::{Axis, Chart, Lines, Plot, Series};
-use crate::figures::Figure;
-use crate::table::{Rows, Table};
 
 /// A line for each handshake; of more no chart can be read.
 const MOST_LINES: usize = 8;

@@ -2,10 +2,10 @@
 
 use reprise_model::document::CompareMatrixCell;
 use reprise_model::{Kind, PskMode};
+use reprise_page::table::{Rows, Table};
+use reprise_page::{Block, grouped};
 
-use super::super::{Block, grouped};
 use super::words::psk_ke;
-use crate::table::{Rows, Table};
 
 /// As many columns as a page has beside the clients' names.
 const WIDTH: usize = 80;

@@ -1,11 +1,11 @@
 //! What connections and contexts take of memory.
 
 use reprise_model::document::{CompareBytes, CompareCase, CompareDocument, CompareMemory, CompareSide};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table};
+use reprise_page::{Block, grouped};
 
-use super::super::{Block, grouped};
 use super::words::words;
-use crate::figures::Figure;
-use crate::table::{Rows, Table};
 
 /// A table for each handshake and side; below the last what the figures mean.
 pub(super) fn weights(document: &CompareDocument) -> Vec<Block> {

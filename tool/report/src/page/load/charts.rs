@@ -2,9 +2,9 @@
 
 use reprise_model::document::{LoadDocument, LoadLatency};
 use reprise_model::{Kind, Phase};
+use reprise_page::chart::{Axis, Chart, Lines, Plot, Series};
 
 use super::p999;
-use crate::chart::{Axis, Chart, Lines, Plot, Series};
 
 pub(super) fn charts(document: &LoadDocument) -> Vec<Chart> {
     [rate(document), percentiles(document), search(document)].into_iter().flatten().collect()

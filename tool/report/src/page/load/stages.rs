@@ -1,10 +1,10 @@
 //! The stages of a rate that changes.
 
 use reprise_model::document::{LoadDocument, LoadLatency, LoadStage};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
 
 use super::duration;
-use crate::figures::Figure;
-use crate::table::{Rows, Table, Tone};
 
 /// "500/s for 30.0 s, 2000/s for 60.0 s".
 pub(super) fn asked(stages: &[LoadStage]) -> String {

@@ -1,12 +1,12 @@
 //! A sweep over the share of resumed connections, and the plan that follows from it.
 
 use reprise_model::document::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
+use reprise_page::chart::{Axis, Chart, Lines, Plot, Series};
+use reprise_page::figures::Figure;
+use reprise_page::table::{Rows, Table, Tone};
+use reprise_page::{Block, section};
 
 use super::duration;
-use crate::chart::{Axis, Chart, Lines, Plot, Series};
-use crate::figures::Figure;
-use crate::page::{Block, section};
-use crate::table::{Rows, Table, Tone};
 
 /// Columns of the longest bar.
 const WIDTH: f64 = 16.0;

@@ -2,9 +2,8 @@
 
 use reprise_model::document::{MeasureDocument, Ratio, Run};
 use reprise_model::{Asked, Phase};
-
-use crate::chart::{Axis, Chart, Group, Interval, Intervals, Lines, Plot, Points, Series};
-use crate::figures::{Figure, Unit};
+use reprise_page::chart::{Axis, Chart, Group, Interval, Intervals, Lines, Plot, Points, Series};
+use reprise_page::figures::{Figure, Unit};
 
 pub(super) fn charts(document: &MeasureDocument) -> Vec<Chart> {
     [distribution(document), ratios(document)].into_iter().flatten().collect()

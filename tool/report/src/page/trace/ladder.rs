@@ -4,106 +4,29 @@ use std::collections::HashSet;
 
 use reprise_model::document::{Trace, TracedConnection};
 use reprise_model::{Direction, Event, What};
+use reprise_page::figures::{Unit, signed};
+use reprise_page::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 
 use super::sentences;
-use crate::figures::{Figure, Unit, signed};
-use crate::table::{Rows, Table};
 
-/// The messages of one or two connections.
-#[derive(Clone, Debug)]
-pub(crate) struct Ladder {
-    /// The name of each side.
-    pub(crate) titles: Vec<String>,
-    /// The unit of all times.
-    pub(crate) unit: &'static str,
-    pub(crate) rungs: Vec<Rung>,
-}
-
-/// One line of a ladder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Rung {
-    /// A cell for each side.
-    Messages(Vec<LadderCell>),
-    /// What follows is no handshake any more.
-    HandshakeEnd,
-}
-
-/// One side of a rung.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LadderCell {
-    /// Nothing went over the wire here on this side.
-    Empty,
-    Message(LadderMessage),
-    /// What the full handshake has here and this one did without.
-    Skipped(LadderMessage),
-}
-
-/// A message as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LadderMessage {
-    pub(crate) at: String,
-    pub(crate) size: String,
-    /// Which way it went, and whether under encryption.
-    pub(crate) arrow: &'static str,
-    pub(crate) name: String,
-}
-
-impl Ladder {
-    /// What stands on one side, from the top.
-    pub(crate) fn cells(&self, side: usize) -> impl Iterator<Item = &LadderCell> {
-        self.rungs.iter().filter_map(move |rung| match rung {
-            Rung::Messages(cells) => cells.get(side),
-            Rung::HandshakeEnd => None,
-        })
-    }
-
-    /// The same as a table, a row for each rung.
-    pub(crate) fn table(&self) -> Table {
-        let rungs = self.rungs.iter().filter_map(|rung| match rung {
-            Rung::Messages(cells) => Some(cells.as_slice()),
-            Rung::HandshakeEnd => None,
-        });
-        let shown = |cell: Option<&LadderCell>| match cell {
-            Some(LadderCell::Message(LadderMessage { at, size, arrow, name })) => {
-                [at.clone(), size.clone(), format!("{arrow} {name}")]
-            }
-            Some(LadderCell::Skipped(LadderMessage { arrow, name, .. })) => {
-                ["skipped".to_owned(), String::new(), format!("{arrow} {name}")]
-            }
-            Some(LadderCell::Empty) | None => [const { String::new() }; 3],
-        };
-        let mut rows = Rows::of(rungs);
-        for (side, title) in self.titles.iter().enumerate() {
-            let shown = |cells: &[LadderCell]| shown(cells.get(side));
-            rows = rows
-                .figures(self.unit, "", |cells| Figure::plain(&shown(cells)[0]))
-                .figures("B", "", |cells| Figure::plain(&shown(cells)[1]))
-                .words(title, |cells| {
-                    let [.., name] = shown(cells);
-                    name
-                });
+/// Both handshakes as a ladder.
+pub(crate) fn ladder(trace: &Trace, unit: Unit) -> Ladder {
+    let full = trace.full.iter().map(|_| "full".to_owned());
+    let titles: Vec<String> = full.chain(trace.resumed.iter().map(|_| sentences::name_of_second(trace))).collect();
+    let has_both = titles.len() == 2;
+    let cell =
+        |step: &Option<Step<'_>>| step.as_ref().map_or(LadderCell::Empty, |step| LadderCell::Message(step.shown(unit)));
+    let rung = |pair: &Pair<'_>| match pair {
+        (Some(left), None) if has_both && left.is_skipped => {
+            Rung::Messages(vec![LadderCell::Message(left.shown(unit)), LadderCell::Skipped(left.shown(unit))])
         }
-        rows.table()
-    }
-
-    pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
-        let full = trace.full.iter().map(|_| "full".to_owned());
-        let titles: Vec<String> = full.chain(trace.resumed.iter().map(|_| sentences::name_of_second(trace))).collect();
-        let has_both = titles.len() == 2;
-        let cell =
-            |step: &Option<Step<'_>>| step.as_ref().map_or(LadderCell::Empty, |step| LadderCell::Message(step.shown(unit)));
-        let rung = |pair: &Pair<'_>| match pair {
-            (Some(left), None) if has_both && left.is_skipped => {
-                Rung::Messages(vec![LadderCell::Message(left.shown(unit)), LadderCell::Skipped(left.shown(unit))])
-            }
-            (left, right) if has_both => Rung::Messages(vec![cell(left), cell(right)]),
-            (left, right) => Rung::Messages(vec![cell(if left.is_some() { left } else { right })]),
-        };
-        let [handshake, rest] = paired(trace);
-        let end = (!rest.is_empty()).then_some(Rung::HandshakeEnd);
-        let rungs = handshake.iter().map(rung).chain(end).chain(rest.iter().map(rung)).collect();
-        Self { titles, unit: unit.symbol(), rungs }
-    }
+        (left, right) if has_both => Rung::Messages(vec![cell(left), cell(right)]),
+        (left, right) => Rung::Messages(vec![cell(if left.is_some() { left } else { right })]),
+    };
+    let [handshake, rest] = paired(trace);
+    let end = (!rest.is_empty()).then_some(Rung::HandshakeEnd);
+    let rungs = handshake.iter().map(rung).chain(end).chain(rest.iter().map(rung)).collect();
+    Ladder { titles, unit: unit.symbol(), rungs }
 }
 
 /// The messages of a trace in the order of its ladder, those of the handshake and those after it: each of the first connection

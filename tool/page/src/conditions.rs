@@ -2,11 +2,11 @@
 
 use reprise_model::document::{ConditionOutcome, ConditionRecord};
 
-use super::{Block, Item};
+use crate::page::{Block, Item};
 use crate::table::Tone;
 
 /// The part of a page that says what came of them.
-pub(super) fn conditions(records: &[ConditionRecord]) -> impl Iterator<Item = Block> {
+pub fn conditions(records: &[ConditionRecord]) -> impl Iterator<Item = Block> {
     records.iter().map(|record| Block::Item(item(record)))
 }
 

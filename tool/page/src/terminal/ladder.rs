@@ -3,7 +3,7 @@
 use anstyle::Effects;
 
 use super::{QUIET, Style, TITLE, visible};
-use crate::page::{Ladder, LadderCell, LadderMessage, Rung};
+use crate::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 
 /// Between the two sides.
 const GAP: usize = 4;

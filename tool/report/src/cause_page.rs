@@ -1,12 +1,13 @@
-//! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
+//! What is known of a cause. Its texts are Markdown: in a page they become paragraphs and commands.
+
+pub mod markdown;
 
 use reprise_diagnosis::{Cause, Fix, ResponsibleSide};
 use reprise_model::document::Remedy;
-
-use super::{Block, Fact, Page};
+use reprise_page::{Block, Fact, Page};
 
 /// All that is known of one.
-pub(crate) fn cause(cause: &Cause) -> Page {
+pub fn page(cause: &Cause) -> Page {
     let mut blocks = Vec::new();
     for (heading, text) in sections(cause) {
         blocks.push(Block::Heading(heading.to_owned()));
@@ -24,7 +25,7 @@ pub(crate) fn cause(cause: &Cause) -> Page {
 }
 
 /// The names of all, with their titles.
-pub(crate) fn causes(causes: impl Iterator<Item = &'static Cause>) -> Page {
+pub fn list(causes: impl Iterator<Item = &'static Cause>) -> Page {
     let facts = causes.map(|cause| Fact::new(cause.slug, cause.title)).collect();
     let more = Block::Aside("reprise explain ID: what happens, how it shows, how to fix it".to_owned());
     let title = "Why a connection does not resume, or gains nothing from resuming";

@@ -4,54 +4,54 @@ use reprise_model::document::Statistics;
 
 /// A figure that was formatted and not yet aligned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// `3.42`; a minus sign is U+2212.
     value: String,
     /// `±0.02`, or nothing.
     spread: String,
     /// Whether it is a gain or is none, whatever its row is.
-    pub(crate) is_gain: Option<bool>,
+    pub is_gain: Option<bool>,
 }
 
 impl Figure {
     /// Where nothing is aligned with it.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{} {}", self.value, self.spread).trim_end().to_owned()
     }
 
     /// Without its spread.
-    pub(crate) fn value(&self) -> &str {
+    pub fn value(&self) -> &str {
         &self.value
     }
 
     /// A gain, or none: what is worse is not shown as one in the row of what is better.
-    pub(crate) fn gained(self, is_gain: bool) -> Self {
+    pub fn gained(self, is_gain: bool) -> Self {
         Self { is_gain: Some(is_gain), ..self }
     }
 
     /// A figure as it stands.
-    pub(crate) fn plain(value: impl Into<String>) -> Self {
+    pub fn plain(value: impl Into<String>) -> Self {
         Self { value: value.into(), ..Self::default() }
     }
 
     /// A count, `100`.
-    pub(crate) fn count(count: u64) -> Self {
+    pub fn count(count: u64) -> Self {
         Self::plain(count.to_string())
     }
 
     /// A difference of counts, `3874` or `−12`.
-    pub(crate) fn difference(difference: i64) -> Self {
+    pub fn difference(difference: i64) -> Self {
         Self::plain(with_sign(difference as f64, 0))
     }
 
     /// A large value with its interval, `9881 ±12`.
-    pub(crate) fn rounded(median: f64, ci95: Option<[f64; 2]>) -> Self {
+    pub fn rounded(median: f64, ci95: Option<[f64; 2]>) -> Self {
         let spread = ci95.map(|[low, high]| format!("±{:.0}", (high - low) / 2.0)).unwrap_or_default();
         Self { value: with_sign(median, 0), spread, is_gain: None }
     }
 
     /// A ratio with its interval, `5.61 ±0.06`.
-    pub(crate) fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
+    pub fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
         let decimals = match median {
             // Far below 1 two decimals would say nothing.
             ..0.0995 => 3,
@@ -64,7 +64,7 @@ impl Figure {
 
     /// A change of what is now `ratio` times as much, in per cent and with both ends of its interval, which is seldom
     /// symmetrical: `+4.1 (+3.5 to +4.7)`.
-    pub(crate) fn change(ratio: f64, ci95: Option<[f64; 2]>) -> Self {
+    pub fn change(ratio: f64, ci95: Option<[f64; 2]>) -> Self {
         let decimals = if (ratio - 1.0).abs() < 0.0995 { 1 } else { 0 };
         let percent = |ratio: f64| {
             let shown = with_sign((ratio - 1.0) * 100.0, decimals);
@@ -76,26 +76,26 @@ impl Figure {
     }
 
     /// Bytes in thousands, `47.3 ±0.2`; of a spread that would read as nothing, nothing.
-    pub(crate) fn kilobytes(bytes: u64, ci95: Option<[u64; 2]>) -> Self {
+    pub fn kilobytes(bytes: u64, ci95: Option<[u64; 2]>) -> Self {
         let half = ci95.map_or(0, |[low, high]| high.saturating_sub(low) / 2);
         let spread = if half < 50 { String::new() } else { format!("±{}", with_sign(half as f64 / 1e3, 1)) };
         Self { value: with_sign(bytes as f64 / 1e3, 1), spread, is_gain: None }
     }
 
     /// A time that was taken once, `812` or `48.61`.
-    pub(crate) fn time(unit: Unit, ns: i64) -> Self {
+    pub fn time(unit: Unit, ns: i64) -> Self {
         Self::plain(unit.shown(ns))
     }
 
     /// A share in per cent, `82`.
-    pub(crate) fn percent(share: f64) -> Self {
+    pub fn percent(share: f64) -> Self {
         Self::plain(with_sign(share * 100.0, 0))
     }
 }
 
 /// The unit of all times in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Microseconds.
     Micros,
     /// Milliseconds.
@@ -104,12 +104,12 @@ pub(crate) enum Unit {
 
 impl Unit {
     /// Microseconds where no time needs more than four digits in them.
-    pub(crate) fn of_all(medians_ns: impl IntoIterator<Item = u64>) -> Self {
+    pub fn of_all(medians_ns: impl IntoIterator<Item = u64>) -> Self {
         if medians_ns.into_iter().all(|ns| ns < 10_000_000) { Self::Micros } else { Self::Millis }
     }
 
     /// The unit's symbol.
-    pub(crate) fn symbol(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::Micros => "µs",
             Self::Millis => "ms",
@@ -117,7 +117,7 @@ impl Unit {
     }
 
     /// A time that was taken once: what is below a microsecond is not worth telling.
-    pub(crate) fn shown(self, ns: i64) -> String {
+    pub fn shown(self, ns: i64) -> String {
         let decimals = match self {
             Self::Micros => 0,
             Self::Millis => 2,
@@ -126,7 +126,7 @@ impl Unit {
     }
 
     /// How many nanoseconds it is.
-    pub(crate) fn nanos(self) -> f64 {
+    pub fn nanos(self) -> f64 {
         match self {
             Self::Micros => 1e3,
             Self::Millis => 1e6,
@@ -136,7 +136,7 @@ impl Unit {
 
 /// How the times of one column are shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub struct Scale {
     unit: Unit,
     decimals: usize,
 }
@@ -144,7 +144,7 @@ pub(crate) struct Scale {
 impl Scale {
     /// Three significant figures of the column's largest median; more, up to three decimals, where its smallest interval
     /// would otherwise look like nothing.
-    pub(crate) fn of_column<'a>(unit: Unit, column: impl IntoIterator<Item = &'a Statistics>) -> Self {
+    pub fn of_column<'a>(unit: Unit, column: impl IntoIterator<Item = &'a Statistics>) -> Self {
         let (mut largest, mut smallest_half) = (0.0_f64, f64::INFINITY);
         for statistics in column {
             largest = largest.max(statistics.median_ns as f64 / unit.nanos());
@@ -164,7 +164,7 @@ impl Scale {
     }
 
     /// A median and half its interval, `3.42 ±0.02`.
-    pub(crate) fn median(self, statistics: &Statistics) -> Figure {
+    pub fn median(self, statistics: &Statistics) -> Figure {
         let decimals = self.decimals;
         if statistics.max_ns == 0 {
             return Figure::plain(with_sign(0.0, decimals));
@@ -178,14 +178,14 @@ impl Scale {
     }
 
     /// A difference of medians, `2.81` or `−0.02`.
-    pub(crate) fn difference(self, ns: i64) -> Figure {
+    pub fn difference(self, ns: i64) -> Figure {
         Figure::plain(with_sign(ns as f64 / self.unit.nanos(), self.decimals))
     }
 }
 
 /// The figures of one column as texts of one width: digits end under one another, and so do decimal points, as times of a
 /// column have the same decimals and so have its ratios; then spreads.
-pub(crate) fn align(column: &[Option<Figure>]) -> Vec<String> {
+pub fn align(column: &[Option<Figure>]) -> Vec<String> {
     let widest = |part: fn(&Figure) -> &str| column.iter().flatten().map(|it| part(it).chars().count()).max().unwrap_or(0);
     let (value, spread) = (widest(|it| &it.value), widest(|it| &it.spread));
     let gap = usize::from(spread > 0);
@@ -198,7 +198,7 @@ fn half_interval(statistics: &Statistics) -> Option<f64> {
 }
 
 /// A count as what may be less than none.
-pub(crate) fn signed(count: u64) -> i64 {
+pub fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

@@ -5,69 +5,82 @@ use crate::figures::Figure;
 
 /// One chart.
 #[derive(Clone, Debug)]
-pub(crate) struct Chart {
-    pub(crate) title: String,
+pub struct Chart {
+    /// Above the drawing.
+    pub title: String,
     /// What there is to see, in words, for those who do not see it.
-    pub(crate) description: String,
-    pub(crate) plot: Plot,
+    pub description: String,
+    /// How it is drawn.
+    pub plot: Plot,
 }
 
 /// How it is drawn.
 #[derive(Clone, Debug)]
-pub(crate) enum Plot {
+pub enum Plot {
+    /// Points joined by lines.
     Lines(Lines),
+    /// Points with intervals.
     Intervals(Intervals),
+    /// Bars of parts.
     Bars(Bars),
 }
 
 /// One line for each series.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    pub(crate) series: Vec<Series>,
+pub struct Lines {
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// From the first in the legend to the last.
+    pub series: Vec<Series>,
     /// Whether a value holds until the next one, as in a distribution of samples.
-    pub(crate) is_stepped: bool,
+    pub is_stepped: bool,
 }
 
 /// What an axis shows.
 #[derive(Clone, Debug)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// With the unit.
-    pub(crate) label: String,
-    pub(crate) is_logarithmic: bool,
+    pub label: String,
+    /// Whether equal steps are equal factors.
+    pub is_logarithmic: bool,
     /// Where the ticks are and what they are called; empty where the drawing is to choose.
-    pub(crate) ticks: Vec<(f64, String)>,
+    pub ticks: Vec<(f64, String)>,
 }
 
 /// A line.
 #[derive(Clone, Debug)]
-pub(crate) struct Series {
-    pub(crate) name: String,
+pub struct Series {
+    /// In the legend.
+    pub name: String,
     /// In ascending order of the first.
-    pub(crate) points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, f64)>,
 }
 
 /// A point with its interval in each row.
 #[derive(Clone, Debug)]
-pub(crate) struct Intervals {
+pub struct Intervals {
     /// With the unit.
-    pub(crate) label: String,
-    pub(crate) points: Points,
-    pub(crate) groups: Vec<Group<Interval>>,
+    pub label: String,
+    /// What they are.
+    pub points: Points,
+    /// From the top.
+    pub groups: Vec<Group<Interval>>,
 }
 
 /// The rows that are compared with one another first. All groups of a chart have one scale.
 #[derive(Clone, Debug)]
-pub(crate) struct Group<T> {
+pub struct Group<T> {
     /// Empty where there is only one group.
-    pub(crate) name: String,
-    pub(crate) rows: Vec<T>,
+    pub name: String,
+    /// From the top.
+    pub rows: Vec<T>,
 }
 
 /// What the points of a chart are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Points {
+pub enum Points {
     /// Ratios: 1 is in sight, and marked.
     Ratios,
     /// Values of this unit.
@@ -76,35 +89,41 @@ pub(crate) enum Points {
 
 /// A value and its interval.
 #[derive(Clone, Debug)]
-pub(crate) struct Interval {
-    pub(crate) name: String,
-    pub(crate) at: f64,
-    pub(crate) interval: Option<[f64; 2]>,
+pub struct Interval {
+    /// Beside the point.
+    pub name: String,
+    /// The value.
+    pub at: f64,
+    /// Its 95 % interval; `None` where there are too few samples.
+    pub interval: Option<[f64; 2]>,
     /// The value as the table of the page has it.
-    pub(crate) shown: Figure,
+    pub shown: Figure,
 }
 
 /// Bars in groups; each is as long as its parts together.
 #[derive(Clone, Debug)]
-pub(crate) struct Bars {
+pub struct Bars {
     /// With the unit.
-    pub(crate) label: String,
+    pub label: String,
     /// What the parts are called.
-    pub(crate) parts: Vec<String>,
-    pub(crate) groups: Vec<Group<Bar>>,
+    pub parts: Vec<String>,
+    /// From the top.
+    pub groups: Vec<Group<Bar>>,
     /// How far the scale goes at least: as far as in the charts of a page that compare the same.
-    pub(crate) reach: f64,
+    pub reach: f64,
 }
 
 /// One bar.
 #[derive(Clone, Debug)]
-pub(crate) struct Bar {
-    pub(crate) name: String,
+pub struct Bar {
+    /// Beside the bar.
+    pub name: String,
     /// Where it begins; most begin at zero.
-    pub(crate) begin: f64,
-    pub(crate) parts: Vec<f64>,
+    pub begin: f64,
+    /// The length of each part.
+    pub parts: Vec<f64>,
     /// The total as the table of the page has it.
-    pub(crate) shown: Figure,
+    pub shown: Figure,
 }
 
 /// Rows of a chart, at most. The rest is in the table.
@@ -115,20 +134,20 @@ const MOST_POINTS: usize = 150;
 
 impl Axis {
     /// An axis whose scale follows the values: logarithmic where the largest is over ten times the smallest.
-    pub(crate) fn of_values(label: String, values: impl Iterator<Item = f64> + Clone) -> Self {
+    pub fn of_values(label: String, values: impl Iterator<Item = f64> + Clone) -> Self {
         let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
         Self { label, is_logarithmic: low > 0.0 && high > 10.0 * low, ticks: Vec::new() }
     }
 
     /// An axis that begins at zero.
-    pub(crate) fn from_zero(label: &str) -> Self {
+    pub fn from_zero(label: &str) -> Self {
         Self { label: label.to_owned(), is_logarithmic: false, ticks: Vec::new() }
     }
 }
 
 impl Series {
     /// The share of values at or below each, in per cent. The smallest and the largest are always among the points.
-    pub(crate) fn distribution(name: String, mut values: Vec<f64>) -> Self {
+    pub fn distribution(name: String, mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let (count, kept) = (values.len(), values.len().min(MOST_POINTS));
         // Evenly by rank: where there are many samples, there are many points.
@@ -138,7 +157,7 @@ impl Series {
     }
 
     /// Values of one second each. Where there are many seconds, a point is the mean of several, so that none is lost.
-    pub(crate) fn over_seconds(name: String, values: &[u64]) -> Self {
+    pub fn over_seconds(name: String, values: &[u64]) -> Self {
         let seconds = values.len().div_ceil(MOST_POINTS).max(1);
         let point = |(index, chunk): (usize, &[u64])| {
             let mean = chunk.iter().map(|value| *value as f64).sum::<f64>() / chunk.len().max(1) as f64;
@@ -150,7 +169,7 @@ impl Series {
 
 impl Intervals {
     /// A chart of these, cut to [`MOST_ROWS`]; `None` where there is nothing to draw.
-    pub(crate) fn into_chart(self, title: &str) -> Option<Chart> {
+    pub fn into_chart(self, title: &str) -> Option<Chart> {
         let is_drawn = |row: &Interval| row.at.is_finite() && row.at > 0.0;
         let (groups, left_out) = limited(self.groups, is_drawn);
         let sentence = |row: &Interval| match row.interval {
@@ -164,19 +183,20 @@ impl Intervals {
 }
 
 impl Bar {
-    pub(crate) fn total(&self) -> f64 {
+    /// The largest rows of a chart that would have too many.
+    pub fn total(&self) -> f64 {
         self.parts.iter().sum()
     }
 
     /// Where it ends.
-    pub(crate) fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.begin + self.total()
     }
 }
 
 impl Bars {
     /// A chart of these, without empty bars and cut to [`MOST_ROWS`]; `None` where there is nothing to draw.
-    pub(crate) fn into_chart(self, title: &str) -> Option<Chart> {
+    pub fn into_chart(self, title: &str) -> Option<Chart> {
         let (groups, left_out) = limited(self.groups, |bar: &Bar| bar.total() > 0.0);
         let sentence = |bar: &Bar| format!("{}: {}", bar.name, bar.shown.value());
         let description = described(&self.label, &groups, left_out, sentence);

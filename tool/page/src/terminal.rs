@@ -6,9 +6,8 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use reprise_diagnosis::Cause;
 
-use crate::page::{self, Block, Fact, Item, Page};
+use crate::page::{Block, Fact, Item, Page};
 use crate::table::Tone;
 
 /// How to write for the reader's terminal. The caller knows whether there is one, how wide, and about `NO_COLOR`.
@@ -18,16 +17,6 @@ pub struct Style {
     pub color: bool,
     /// Columns of text; `None` where there is no terminal: 100 then, and with -v as many as tables have.
     pub width: Option<usize>,
-}
-
-/// What is known of a cause.
-pub fn cause(cause: &Cause, style: Style) -> String {
-    render(&page::cause::cause(cause), style)
-}
-
-/// The causes by their names.
-pub fn causes(causes: impl Iterator<Item = &'static Cause>, style: Style) -> String {
-    render(&page::cause::causes(causes), style)
 }
 
 /// Prose is not set wider than this, however wide the terminal.
@@ -42,7 +31,8 @@ const LABEL: usize = 9;
 const TITLE: anstyle::Style = anstyle::Style::new().bold();
 const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
 
-pub(crate) fn render(page: &Page, style: Style) -> String {
+/// The page as text.
+pub fn render(page: &Page, style: Style) -> String {
     let mut out = String::new();
     wrapped(&page.title, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(TITLE, text)));
     let mut previous: Option<&Block> = None;
@@ -155,7 +145,7 @@ fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
 }
 
 /// Text in lines of so many columns. A figure is never parted from its unit.
-pub(crate) fn in_lines(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
+pub fn in_lines(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
     filled(text, options(width, first, rest))
 }
 
@@ -181,7 +171,7 @@ fn filled(text: &str, options: textwrap::Options<'_>) -> Vec<String> {
 }
 
 /// Text from a server, a file or a flag, without what a terminal would obey.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 

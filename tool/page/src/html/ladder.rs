@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::drawing::{Drawing, fitted, frame, text};
 use super::table;
-use crate::page::{Ladder, LadderCell, LadderMessage, Rung};
+use crate::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 
 /// From one rung to the next.
 const RUNG: f64 = 30.0;

@@ -25,7 +25,7 @@ const LINE: f64 = 20.0;
 /// Bars as an SVG file. `label` names the axis with its unit, `parts` the parts of every bar.
 ///
 /// ```
-/// use reprise_report::html::picture::{Group, bars};
+/// use reprise_page::html::picture::{Group, bars};
 /// let handshakes = Group { name: "TLS 1.3".to_owned(), bars: vec![("ticket".to_owned(), vec![250.0, 2.0])] };
 /// let file = bars("What a handshake costs", "CPU time, µs", &["servers", "store"], &[handshakes]);
 /// assert!(file.starts_with("<svg") && file.contains("servers"));

@@ -6,51 +6,58 @@ use crate::figures::{Figure, Scale, Unit, align};
 
 /// Columns and rows. Every row has a cell for each column.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
+pub struct Table {
+    /// From the left.
+    pub columns: Vec<Column>,
+    /// From the top.
+    pub rows: Vec<Row>,
 }
 
 /// One column.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
+pub struct Column {
     /// What it holds.
-    pub(crate) name: String,
+    pub name: String,
     /// In what unit, or the second half of a long name.
-    pub(crate) unit: String,
+    pub unit: String,
     /// Words stand left, figures right.
-    pub(crate) alignment: Alignment,
+    pub alignment: Alignment,
     /// Where space is short, the columns of the lowest rank go first; `None` stays.
-    pub(crate) rank: Option<u8>,
+    pub rank: Option<u8>,
     /// Whether it can wait: a terminal shows it with -v.
-    pub(crate) is_secondary: bool,
+    pub is_secondary: bool,
 }
 
 /// On which side a column's cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Alignment {
+pub enum Alignment {
+    /// Words.
     Left,
+    /// Figures.
     Right,
 }
 
 /// One row.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) cells: Vec<String>,
+pub struct Row {
+    /// From the left.
+    pub cells: Vec<String>,
     /// Of each cell, whether it is a gain or none; else as the row.
-    pub(crate) gains: Vec<Option<bool>>,
+    pub gains: Vec<Option<bool>>,
     /// Said in place of the figures that are not there.
-    pub(crate) note: Option<String>,
-    pub(crate) tone: Tone,
+    pub note: Option<String>,
+    /// What the row is for.
+    pub tone: Tone,
     /// Whether there is space between it and the row above.
-    pub(crate) begins_group: bool,
+    pub begins_group: bool,
     /// Whether it can wait: a terminal shows it with -v.
-    pub(crate) is_secondary: bool,
+    pub is_secondary: bool,
 }
 
 /// What a line is for, by which a format may colour it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
+    /// Nothing special.
     Plain,
     /// A saving.
     Gain,
@@ -64,12 +71,12 @@ pub(crate) enum Tone {
 
 impl Table {
     /// Whether some of it can wait.
-    pub(crate) fn has_secondary(&self) -> bool {
+    pub fn has_secondary(&self) -> bool {
         self.columns.iter().any(|column| column.is_secondary) || self.rows.iter().any(|row| row.is_secondary)
     }
 
     /// The same table without what can wait.
-    pub(crate) fn without_secondary(mut self) -> Self {
+    pub fn without_secondary(mut self) -> Self {
         while let Some(index) = self.columns.iter().position(|column| column.is_secondary) {
             self = self.without_column(index);
         }
@@ -78,7 +85,7 @@ impl Table {
     }
 
     /// The same table without the column at this place.
-    pub(crate) fn without_column(mut self, index: usize) -> Self {
+    pub fn without_column(mut self, index: usize) -> Self {
         self.columns.remove(index);
         for row in &mut self.rows {
             row.cells.remove(index);
@@ -89,7 +96,7 @@ impl Table {
 }
 
 /// What a table has a row of each, and the table as far as its columns are known.
-pub(crate) struct Rows<T> {
+pub struct Rows<T> {
     items: Vec<T>,
     table: Table,
     /// Of each row, whether all that was asked of it by [`Rows::once`] is as in the row above.
@@ -98,7 +105,7 @@ pub(crate) struct Rows<T> {
 
 impl<T: Copy> Rows<T> {
     /// A table with a row for each of these, and no column yet.
-    pub(crate) fn of(items: impl IntoIterator<Item = T>) -> Self {
+    pub fn of(items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<T> = items.into_iter().collect();
         let row = Row {
             cells: Vec::new(),
@@ -113,13 +120,13 @@ impl<T: Copy> Rows<T> {
     }
 
     /// A column of words.
-    pub(crate) fn words<S: Into<String>>(self, name: &str, cell: impl Fn(T) -> S) -> Self {
+    pub fn words<S: Into<String>>(self, name: &str, cell: impl Fn(T) -> S) -> Self {
         let cells = self.items.iter().map(|item| cell(*item).into()).collect();
         self.column(name, "", Alignment::Left, cells)
     }
 
     /// A column of figures.
-    pub(crate) fn figures<F: Into<Option<Figure>>>(self, name: &str, unit: &str, cell: impl Fn(T) -> F) -> Self {
+    pub fn figures<F: Into<Option<Figure>>>(self, name: &str, unit: &str, cell: impl Fn(T) -> F) -> Self {
         let figures: Vec<Option<Figure>> = self.items.iter().map(|item| cell(*item).into()).collect();
         let mut rows = self.column(name, unit, Alignment::Right, align(&figures));
         for (row, figure) in rows.table.rows.iter_mut().zip(&figures) {
@@ -130,7 +137,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// A column of medians, all with the same decimals.
-    pub(crate) fn medians<'s>(self, name: &str, unit: Unit, of: impl Fn(T) -> Option<&'s Statistics>) -> Self {
+    pub fn medians<'s>(self, name: &str, unit: Unit, of: impl Fn(T) -> Option<&'s Statistics>) -> Self {
         let scale = Scale::of_column(unit, self.items.iter().filter_map(|item| of(*item)));
         self.figures(name, unit.symbol(), |item| of(item).map(|statistics| scale.median(statistics)))
     }
@@ -151,7 +158,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// The last column is left out where space is short, the lowest rank first.
-    pub(crate) fn dispensable(mut self, rank: impl Into<Option<u8>>) -> Self {
+    pub fn dispensable(mut self, rank: impl Into<Option<u8>>) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.rank = rank.into();
         }
@@ -159,13 +166,13 @@ impl<T: Copy> Rows<T> {
     }
 
     /// The last column can wait.
-    pub(crate) fn secondary(mut self) -> Self {
+    pub fn secondary(mut self) -> Self {
         self.table.columns.last_mut().into_iter().for_each(|column| column.is_secondary = true);
         self
     }
 
     /// Which rows can wait. None of them begins a group.
-    pub(crate) fn secondary_rows(mut self, is_secondary: impl Fn(T) -> bool) -> Self {
+    pub fn secondary_rows(mut self, is_secondary: impl Fn(T) -> bool) -> Self {
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
             row.is_secondary = is_secondary(*item);
         }
@@ -173,7 +180,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// The last column stays blank where this, and what the columns before are asked in the same way, is as in the row above.
-    pub(crate) fn once<K: PartialEq>(mut self, key: impl Fn(T) -> K) -> Self {
+    pub fn once<K: PartialEq>(mut self, key: impl Fn(T) -> K) -> Self {
         let keys: Vec<K> = self.items.iter().map(|item| key(*item)).collect();
         for (pair, repeats) in keys.windows(2).zip(self.repeats.iter_mut().skip(1)) {
             *repeats &= matches!(pair, [above, below] if above == below);
@@ -185,7 +192,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// The same, and where it is not as in the row above, a group of rows begins.
-    pub(crate) fn grouped<K: PartialEq>(self, key: impl Fn(T) -> K) -> Self {
+    pub fn grouped<K: PartialEq>(self, key: impl Fn(T) -> K) -> Self {
         let mut rows = self.once(key);
         for (row, repeats) in rows.table.rows.iter_mut().zip(&rows.repeats).skip(1) {
             row.begins_group = !repeats;
@@ -194,7 +201,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// What each row is for.
-    pub(crate) fn toned(mut self, tone: impl Fn(T) -> Tone) -> Self {
+    pub fn toned(mut self, tone: impl Fn(T) -> Tone) -> Self {
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
             row.tone = tone(*item);
         }
@@ -202,7 +209,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// What is said of a row in place of figures.
-    pub(crate) fn noted(mut self, note: impl Fn(T) -> Option<String>) -> Self {
+    pub fn noted(mut self, note: impl Fn(T) -> Option<String>) -> Self {
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
             row.note = note(*item);
         }
@@ -210,7 +217,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// The table, without the columns that no row fills.
-    pub(crate) fn table(self) -> Table {
+    pub fn table(self) -> Table {
         let Table { columns, rows } = &self.table;
         let is_empty = |index: usize| rows.iter().all(|row| row.cells.get(index).is_none_or(|cell| cell.trim().is_empty()));
         let empty: Vec<usize> = (0..columns.len()).filter(|index| is_empty(*index)).collect();
