@@ -25,6 +25,7 @@ mod line;
 mod machine;
 mod measure;
 mod offers;
+mod page;
 pub mod published;
 mod sizes;
 
@@ -36,4 +37,5 @@ pub use line::{Board, BoardReport, Count, Reaction, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};
 pub use measure::{BoardCase, Esp8266Case, Firmware, Stop, side_by_side};
 pub use offers::Offers;
+pub use page::page;
 pub use sizes::{Size, Sizes};

@@ -9,6 +9,7 @@
 //! assert!(markdown::render(&page).starts_with("# example.org:443"));
 //! ```
 
+pub mod changes;
 pub mod chart;
 pub mod conditions;
 pub mod figures;
@@ -19,4 +20,6 @@ mod page;
 pub mod table;
 pub mod terminal;
 
-pub use page::{Block, Fact, Item, Page, Shown, counted, grouped, responses, section, source, stated_lifetime, title};
+pub use page::{
+    Block, Fact, Item, Page, Shown, counted, grouped, responses, section, source, stacks, stated_lifetime, title,
+};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use reprise_model::Failure;
-use reprise_model::document::{Finding, Provenance, Severity, Target};
+use reprise_model::document::{ComparedStack, Finding, Provenance, Severity, Target};
 
 use crate::chart::Chart;
 use crate::ladder::Ladder;
@@ -264,4 +264,10 @@ pub fn responses(by_status: &BTreeMap<u16, u64>) -> Option<Fact> {
     let is_secondary = by_status.keys().all(|status| (200..300).contains(status));
     let counts = by_status.iter().map(|(status, count)| format!("{status} × {count}")).join(", ");
     (!counts.is_empty()).then(|| Fact { is_secondary, ..Fact::new("HTTP", counts) })
+}
+
+/// The stacks with their libraries.
+pub fn stacks(stacks: &[ComparedStack]) -> Fact {
+    let shown = |stack: &ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+    Fact::new("stacks", stacks.iter().map(shown).join(" · "))
 }

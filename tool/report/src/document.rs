@@ -146,12 +146,12 @@ impl Report<'_> {
             Document::Diagnose(it) => page::diagnose(it, self.shown),
             Document::Trace(it) => page::trace(it, self.shown),
             Document::Load(it) => page::load(it),
-            Document::Compare(it) => page::compare(it),
-            Document::Layers(it) => page::layers(it),
-            Document::Speed(it) => page::speed(it),
-            Document::Explain(it) => page::explain(it),
+            Document::Compare(it) => reprise_compare::page(it),
+            Document::Layers(it) => reprise_layers::page(it),
+            Document::Speed(it) => reprise_speed::page(it),
+            Document::Explain(it) => reprise_explain::page(it),
             Document::SideBySide(it) => page::side_by_side(it),
-            Document::Board(it) => page::board(it),
+            Document::Board(it) => reprise_board::page(it),
         };
         // Where nothing was measured, why not is all that there is to show. A file may have lost its samples and still have figures.
         let is_nothing = !matches!(self.document, Document::Measure(_) | Document::Lab(_)) && self.document.is_nothing();

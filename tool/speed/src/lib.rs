@@ -13,6 +13,7 @@ mod handshake;
 mod handshakes;
 mod job;
 mod measure;
+mod page;
 mod plan;
 mod prediction;
 mod primitive_cell;
@@ -26,6 +27,7 @@ pub use floor::least_of_server;
 pub use handshake::{Handshake, Step, Work};
 pub use handshakes::handshakes;
 pub use measure::speed;
+pub use page::page;
 pub use plan::SpeedPlan;
 pub use tcp::tcp;
 

@@ -1,7 +1,8 @@
 //! What is other than in an earlier result.
 
 use reprise_model::Phase;
-use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange, Provenance};
+use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange};
+use reprise_page::changes::{count, heading, word};
 use reprise_page::figures::{Figure, Scale, Unit};
 use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Item, grouped};
@@ -37,15 +38,6 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     blocks
 }
 
-/// "Against nginx.json of 2026-10-01T08:00:00Z".
-pub(super) fn heading(files: usize, file: &str, provenance: Option<&Provenance>) -> Block {
-    Block::Heading(match (provenance, files) {
-        (Some(provenance), 2..) => format!("Against {files} results, the last of them {file} of {}", provenance.time),
-        (Some(provenance), _) => format!("Against {file} of {}", provenance.time),
-        (None, _) => format!("Against {file}"),
-    })
-}
-
 /// The handshake and, of a single target, the whole are always of interest; the rest where it changed.
 fn is_shown(label: &str, change: &PhaseChange) -> bool {
     let changed = matches!(change.change, Change::Slower | Change::Faster);
@@ -79,16 +71,6 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
         .table()
 }
 
-/// A change in a table: none has no word.
-pub(super) fn word(change: Change) -> &'static str {
-    match change {
-        Change::Slower => "slower",
-        Change::Faster => "faster",
-        Change::None => "",
-        Change::Unknown => "unknown",
-    }
-}
-
 /// Whether TLS changed, or the machine or the network: of each server where there is something to say, or once of all.
 fn verdicts(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     let all = || comparisons.iter().filter_map(|(label, comparison)| Some((label, comparison.verdict.as_ref()?)));
@@ -103,24 +85,6 @@ fn verdicts(comparisons: &[Labelled<'_>]) -> Vec<Block> {
         Some((_, verdict)) if worth_saying.is_empty() => vec![Block::Paragraph(verdict.text.clone())],
         _ => worth_saying,
     }
-}
-
-/// How many figures changed, and how many would by chance alone: each interval misses the truth in 5 of 100 cases.
-pub(super) fn count(changes: impl Iterator<Item = Change> + Clone) -> String {
-    let of = |wanted: Change| changes.clone().filter(|change| *change == wanted).count();
-    let (slower, faster, same) = (of(Change::Slower), of(Change::Faster), of(Change::None));
-    let compared = slower + faster + same;
-    if compared == 0 {
-        return "Too few samples to tell a change from chance: at least six are needed on each side.".to_owned();
-    }
-    let chance = (compared as f64 * 0.05).round().max(1.0);
-    let changed = match (slower, faster) {
-        (0, 0) => return format!("None of {compared} medians changed beyond its interval."),
-        (slower, 0) => format!("{slower} slower"),
-        (0, faster) => format!("{faster} faster"),
-        (slower, faster) => format!("{slower} slower and {faster} faster"),
-    };
-    format!("{changed} of {compared} medians changed beyond their intervals; about {chance} would by chance alone.")
 }
 
 fn item(label: &str, difference: &Difference) -> Item {

@@ -168,6 +168,18 @@ fn a_result_without_a_run_has_no_table_and_says_why() {
 }
 
 #[test]
+fn each_handshake_of_a_board_has_a_row() {
+    let board: BoardDocument = read("board");
+    let table = text(&csv::FORMAT, Document::Board(&board));
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 1 + board.handshakes.len());
+    for (row, handshake) in rows.iter().skip(1).zip(&board.handshakes) {
+        let named = [&handshake.image, &handshake.stack].map(String::as_str);
+        assert_eq!((&row[..2], row.len()), (&named[..], rows[0].len()), "{table}");
+    }
+}
+
+#[test]
 fn counts_that_no_measurement_has_do_not_overflow() {
     for name in MEASURED {
         let mut document = measured(name);

@@ -5,12 +5,10 @@ use reprise_model::{Kind, Level};
 use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::figures::{Figure, Scale, Unit, signed};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Item, Page, grouped, section, source};
-
-use super::compare::stacks;
+use reprise_page::{Block, Fact, Item, Page, grouped, section, source, stacks};
 
 /// All that is shown of levels.
-pub(crate) fn layers(document: &LayersDocument) -> Page {
+pub fn page(document: &LayersDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     blocks.extend(document.warnings.iter().map(Block::warning));
     for ((stack, tls), rows) in grouped(&document.rows, |row| (&row.stack, row.tls)) {

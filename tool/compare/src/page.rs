@@ -1,27 +1,26 @@
 //! What a handshake costs each side, in each TLS library.
 
+mod baseline;
 mod bulk;
 mod charts;
 mod link;
 mod matrix;
 mod memory;
-pub(super) mod words;
+mod words;
 
-use itertools::Itertools;
 use reprise_model::document::{
-    CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, ComparedStack, stack_pair,
+    CompareClaim, CompareDocument, CompareOver, CompareRatio, CompareRow, CompareSide, stack_pair,
 };
 use reprise_model::{KeyPairs, ServerChain, Version};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Unit};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, grouped, section, source};
+use reprise_page::{Block, Fact, Page, grouped, section, source, stacks};
 
 use self::words::{change, words};
-use super::compare_baseline;
 
 /// All that is shown of a comparison.
-pub(crate) fn compare(document: &CompareDocument) -> Page {
+pub fn page(document: &CompareDocument) -> Page {
     // Who asks for a link is answered by it.
     let answers = document.links.iter().filter_map(link::answer).chain(document.conclusion.iter().cloned());
     let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();
@@ -70,7 +69,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     }
     blocks.extend(skipped(document));
     if let Some(baseline) = &document.baseline {
-        blocks.extend(compare_baseline::blocks(baseline));
+        blocks.extend(baseline::blocks(baseline));
     }
     blocks.extend(conditions(&document.conditions));
     if document.interrupted {
@@ -184,12 +183,6 @@ fn has_built_in_stacks_alone(document: &CompareDocument) -> bool {
     let is_built_in = |name: &String| document.stacks.iter().any(|it| it.name == *name && it.file.is_none());
     document.stacks.iter().all(|stack| stack.file.is_none())
         && document.skipped.iter().all(|it| is_built_in(&it.client) && is_built_in(&it.server))
-}
-
-/// The stacks with their libraries.
-pub(super) fn stacks(stacks: &[ComparedStack]) -> Fact {
-    let shown = |stack: &ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
-    Fact::new("stacks", stacks.iter().map(shown).join(" · "))
 }
 
 fn facts(document: &CompareDocument) -> Vec<Fact> {

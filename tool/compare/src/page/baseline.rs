@@ -5,8 +5,8 @@ use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Item};
 
-use super::baseline::{count, heading, word};
-use super::compare::words::words;
+use super::words::words;
+use reprise_page::changes::{count, heading, word};
 
 /// The part of a page that compares with earlier results.
 pub(super) fn blocks(baseline: &CompareBaseline) -> Vec<Block> {

@@ -1,6 +1,6 @@
 //! What two reports published for real boards, each figure with its verdict.
 
-use reprise_board::document::PublishedFigure;
+use crate::document::PublishedFigure;
 use reprise_page::Block;
 
 use super::{Figure, Rows, part};
