@@ -4,6 +4,7 @@
 use std::fs;
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
+use reprise_board::document::BoardDocument;
 use reprise_model::document::{Comparison, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_page::Shown;
