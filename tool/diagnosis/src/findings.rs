@@ -1,11 +1,12 @@
 //! What a measurement shows, by the rules of the causes.
 
 use reprise_model::Version;
-use reprise_model::document::{Confidence, Finding, Remedy, Severity, Target};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
 use crate::causes::{self, Cause, ResponsibleSide, cause, rules};
 use crate::judged;
 use crate::series::MeasuredCase;
+use crate::service::service;
 use crate::settled::settled;
 
 /// Every finding that these observations support, the worst first, and of those what helps most. Counts come from the observations, intervals and ratios
@@ -50,15 +51,6 @@ fn with_remedy(finding: Finding, software: Option<&str>, starttls: Option<&str>)
         }
         _ => finding.fixed_by(general),
     }
-}
-
-/// Ports of services that begin with TLS, as IANA has them.
-const OF_PORTS: [(u16, &str); 6] = [(465, "smtp"), (636, "ldap"), (853, "dns"), (990, "ftp"), (993, "imap"), (995, "pop3")];
-
-/// The protocol whose servers' remedies are meant: that of STARTTLS, or of the port where no request is sent.
-pub(crate) fn service(target: &Target) -> Option<&str> {
-    let of_port = OF_PORTS.iter().find(|(port, _)| *port == target.port && target.path.is_none());
-    target.starttls.as_deref().or(of_port.map(|(_, service)| *service))
 }
 
 impl MeasuredCase<'_> {

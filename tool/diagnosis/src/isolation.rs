@@ -3,15 +3,15 @@
 
 use itertools::Itertools;
 use reprise_connection::Target;
+use reprise_model::Failure;
 use reprise_model::document::{
     Diagnosis, EntryRecord, ExperimentRecord, Finding, IsolationRecord, IsolationVerdict, Subject,
 };
-use reprise_model::{Failure, FaultName};
 use reprise_probe::diagnose::EarlyEnd;
 use reprise_probe::isolation::{CameTo, Entry, FullRun, Holder, Isolation, OfferRun, Place, Seen};
 
 use crate::causes::{causes, rules};
-use crate::diagnose::examined::named;
+use crate::crossed_offer::{CrossedOffer, outcome};
 use crate::figures::connections;
 use crate::findings::with_remedies;
 use crate::verdict::{verdict, worst_first};
@@ -65,21 +65,6 @@ pub fn isolation_diagnoses(run: IsolationRun<'_>, isolation: &Isolation) -> (Vec
     };
     let diagnoses = targets.iter().enumerate().zip(failures).map(diagnosis).collect();
     (diagnoses, crossed.into_iter().map(|it| it.record).collect())
-}
-
-/// Sessions that were offered, with what the rules ask of them.
-pub(crate) struct CrossedOffer<'a> {
-    pub(crate) record: IsolationRecord,
-    pub(crate) run: &'a OfferRun,
-    /// What full handshakes of the holder show there.
-    pub(crate) full: &'a [Seen],
-}
-
-impl CrossedOffer<'_> {
-    /// The connections that resumed a session.
-    pub(crate) fn accepted(&self) -> impl Iterator<Item = &Seen> {
-        self.run.seen.iter().filter(|seen| seen.is_resumed())
-    }
 }
 
 fn findings(offers: &[&CrossedOffer<'_>], software: Option<&str>) -> Vec<Finding> {
@@ -212,14 +197,4 @@ fn refuses_by_tls(seen: &Seen) -> bool {
 /// What these connections came to, each thing once.
 fn distinct<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Vec<String> {
     seen.into_iter().map(outcome).unique().collect()
-}
-
-/// `HTTP 200`, `alert certificate_required`.
-pub(crate) fn outcome(seen: &Seen) -> String {
-    match (seen.observation.outcome, seen.observation.http_status) {
-        (Ok(_), Some(status)) => format!("HTTP {status}"),
-        (Ok(_), None) => "completed".to_owned(),
-        (Err(FaultName::Alert(_)), _) => seen.observation.outcome.err().map(named).unwrap_or_default(),
-        (Err(name), _) => named(name),
-    }
 }

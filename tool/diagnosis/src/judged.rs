@@ -9,6 +9,7 @@ use reprise_probe::diagnose::{Judgement, are_named, key_name};
 
 use crate::causes::{causes, certificate_renewed, resumed_ticket_refused};
 use crate::figures::connections;
+use crate::likelihood::odds;
 use crate::series::{KindSeries, MeasuredCase, TICKETS_COVER};
 
 /// What its conclusions are, as findings: of each mechanism whose sessions were offered, and not always accepted.
@@ -140,16 +141,6 @@ fn evidence(judgement: &Judgement, conclusion: Option<&Conclusion>) -> Vec<Strin
 
 const NOTHING_KNOWN: &str = "Nothing that is known explains it 20 times better than anything else: nodes or processes that do not share \
                              keys or a cache, keys that change, a limit of time or number";
-
-/// "Over 41 connections its presence is 2300 times likelier than its absence".
-pub(crate) fn odds(judgement: &Judgement, conclusion: &Conclusion) -> String {
-    let all = connections(judgement.observations.len() as u64);
-    match conclusion.odds {
-        odds if odds >= 10_000.0 => format!("Over {all} its presence is more than 10,000 times likelier than its absence"),
-        odds if odds < 2.0 => format!("Over {all} its presence is as likely as its absence"),
-        odds => format!("Over {all} its presence is {odds:.0} times likelier than its absence"),
-    }
-}
 
 /// Acceptance by distance: "at distance 1: 0 of 31; 2: 24 of 24; 3: 0 of 12". `None` where no distance is known.
 fn by_distance(offers: &[Offer]) -> Option<String> {

@@ -10,8 +10,8 @@ use reprise_model::document::{Confidence, Finding, IsolationVerdict, Remedy, Sev
 use reprise_probe::isolation::{CameTo, Seen};
 
 use super::{Cause, Fix, Rule, fix};
+use crate::crossed_offer::{CrossedOffer, outcome};
 use crate::diagnose::examined::mechanism;
-use crate::isolation::{CrossedOffer, outcome};
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "isolation-broken",

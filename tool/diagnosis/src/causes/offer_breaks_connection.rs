@@ -11,9 +11,9 @@ use super::{
 };
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
-use crate::findings::service;
-use crate::judged::odds;
+use crate::likelihood::odds;
 use crate::series::MeasuredCase;
+use crate::service::service;
 
 pub(super) static CAUSE: Cause = Cause {
     slug: "offer-breaks-connection",

@@ -6,9 +6,9 @@ use reprise_model::{Asked, Kind, Version};
 use reprise_probe::diagnose::{ExperimentRun, Judgement};
 
 use crate::client::ClientCase;
+use crate::crossed_offer::CrossedOffer;
 use crate::diagnose::Examined;
 use crate::fleet::{FleetCase, FleetFinding};
-use crate::isolation::CrossedOffer;
 use crate::series::{KindSeries, MeasuredCase, of_each_version};
 
 /// What finds a cause.

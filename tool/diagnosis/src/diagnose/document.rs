@@ -16,8 +16,9 @@ use crate::bound::bound;
 use crate::causes::lifetime_invalid::stated_lifetimes;
 use crate::causes::{causes, version_fails};
 use crate::figures::connections;
-use crate::findings::{service, with_remedies};
+use crate::findings::with_remedies;
 use crate::series::MeasuredCase;
+use crate::service::service;
 use crate::slow_connections::about_two_modes;
 use crate::verdict::verdict;
 
