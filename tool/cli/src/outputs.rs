@@ -121,7 +121,7 @@ impl Outputs {
         let report = self.shown(result.into());
         let write = |(format, output): (&Format, Output)| {
             let mut bytes = Vec::new();
-            report.write(format, &mut bytes)?;
+            format.write(&report, &mut bytes)?;
             match (report.document.is_nothing(), report.document.is_cut_short()) {
                 (true, _) => output.write_nothing(&bytes),
                 (false, true) => output.write_part(&bytes),

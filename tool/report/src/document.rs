@@ -1,7 +1,5 @@
 //! A finished document of any command, and what is asked of its pages and formats.
 
-use std::io;
-
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, Diagnosis, ExplainDocument, LabDocument, LayersDocument, LoadDocument,
@@ -11,7 +9,6 @@ use reprise_model::{Failure, FailureClass, Kind};
 use reprise_page::{Page, Shown};
 use serde::Serialize;
 
-use crate::format::Format;
 use crate::page;
 
 /// What a command came to. As JSON it is the document itself.
@@ -133,11 +130,6 @@ impl<'a> From<Document<'a>> for Report<'a> {
 }
 
 impl Report<'_> {
-    /// The document in this format; nothing where the format does not have such documents.
-    pub fn write(&self, format: &Format, out: &mut Vec<u8>) -> io::Result<()> {
-        (format.write)(self, out)
-    }
-
     /// The document as a page.
     pub fn page(&self) -> Page {
         let page = match self.document {

@@ -18,6 +18,11 @@ pub struct Format {
 }
 
 impl Format {
+    /// Writes the document in this format; nothing where the format does not have such documents.
+    pub fn write(&self, report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+        (self.write)(report, out)
+    }
+
     /// Whether documents of this schema can be written in it.
     pub fn writes(&self, schema: &str) -> bool {
         self.schemas.contains(&schema)

@@ -1,8 +1,9 @@
 //! A full and a resumed handshake: what was negotiated, message by message, what was skipped, what it means.
 
 mod explained;
-pub(crate) mod ladder;
+mod ladder;
 mod sentences;
+mod steps;
 
 use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome, Phase};

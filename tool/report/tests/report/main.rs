@@ -51,7 +51,7 @@ fn terminal<'a>(report: impl Into<Report<'a>>, style: Style) -> String {
 
 fn text<'a>(format: &Format, report: impl Into<Report<'a>>) -> String {
     let mut out = Vec::new();
-    report.into().write(format, &mut out).unwrap();
+    format.write(&report.into(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

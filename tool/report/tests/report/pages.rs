@@ -127,7 +127,7 @@ fn report(name: &str, in_full: bool, of: impl FnOnce(Report<'_>) -> String) -> S
 
 fn bytes(format: &Format, report: Report<'_>) -> String {
     let mut bytes = Vec::new();
-    report.write(format, &mut bytes).unwrap();
+    format.write(&report, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 

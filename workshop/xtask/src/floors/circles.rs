@@ -10,10 +10,7 @@ use cargo_metadata::{Package, TargetKind};
 
 use super::modules::Modules;
 
-/// Crates that have circles until somebody takes them apart. None is added here.
-const WITH_CIRCLES: &[&str] = &["reprise-report"];
-
-/// The circles of all crates but [`WITH_CIRCLES`], and which of those have none any more.
+/// The circles of all crates.
 pub(super) fn faults<'p>(packages: impl Iterator<Item = &'p Package>) -> anyhow::Result<Vec<String>> {
     let mut faults = Vec::new();
     for package in packages {
@@ -21,17 +18,13 @@ pub(super) fn faults<'p>(packages: impl Iterator<Item = &'p Package>) -> anyhow:
         for folder in source_folders(package) {
             circles.extend(circles_of(&Modules::read(&sources(&folder)?)?));
         }
-        faults.extend(faults_of(&package.name, &circles, WITH_CIRCLES.contains(&package.name.as_str())));
+        faults.extend(faults_of(&package.name, &circles));
     }
     Ok(faults)
 }
 
-fn faults_of(package: &str, circles: &[Circle], is_listed: bool) -> Vec<String> {
-    if is_listed && circles.is_empty() {
-        return vec![format!("{package} has no circle of files any more: take it out of WITH_CIRCLES")];
-    }
-    let unlisted = circles.iter().filter(|_| !is_listed);
-    unlisted.map(|circle| format!("{package}: files import each other in a circle:{}", circle.edges())).collect()
+fn faults_of(package: &str, circles: &[Circle]) -> Vec<String> {
+    circles.iter().map(|circle| format!("{package}: files import each other in a circle:{}", circle.edges())).collect()
 }
 
 /// The folders of its libraries and programs; tests, benchmarks and examples have others.
@@ -124,7 +117,7 @@ mod tests {
     /// What is wrong with a crate of these files.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let texts = files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
-        faults_of("toy", &circles_of(&Modules::read(&texts).unwrap()), false)
+        faults_of("toy", &circles_of(&Modules::read(&texts).unwrap()))
     }
 
     const NONE: [String; 0] = [];
@@ -213,12 +206,5 @@ mod tests {
             let found = found(&[("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", "use crate::a;")]);
             assert_eq!(found.len(), 1, "{a}: {found:?}");
         }
-    }
-
-    #[test]
-    fn a_listed_crate_has_a_circle() {
-        let circle = Circle(Uses::new());
-        assert_eq!(faults_of("toy", &[circle], true), NONE);
-        assert!(faults_of("toy", &[], true)[0].starts_with("toy has no circle of files any more"));
     }
 }

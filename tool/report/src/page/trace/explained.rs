@@ -4,8 +4,8 @@ use reprise_model::document::Trace;
 use reprise_model::{Event, Extension, Field, Version};
 use reprise_page::{Block, Fact};
 
-use super::ladder::{Step, paired};
 use super::sentences;
+use super::steps::{Step, paired};
 
 /// A heading for each message, in the order of the ladder. What a message is for is told once.
 pub(super) fn messages(trace: &Trace) -> Vec<Block> {

@@ -8,7 +8,7 @@ use reprise_model::{
     ClientAuthentication, Direction, EarlyData, HelloRetryRecord, Kind, Nanos, PskMode, Verification, Version,
 };
 
-use super::ladder::Step;
+use super::steps::Step;
 
 /// What the message does; `None` for what there are no words for.
 pub(super) fn purpose(step: &Step<'_>, version: Version) -> Option<&'static str> {
