@@ -64,7 +64,7 @@ fn does_not_grow(stack: &dyn Stack, contexts: u32, with_library: bool) {
 
 /// OpenSSL's, as `cargo xtask stacks --system` builds it.
 fn openssl(folder: &Path) -> Plugin {
-    let stacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stacks");
+    let stacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tls/stacks");
     let plugin = folder.join("openssl.so");
     let mut compiler = Command::new("cc");
     compiler.args(["-std=gnu11", "-O1", "-fPIC", "-fvisibility=hidden", "-shared", "-o"]).arg(&plugin);

@@ -66,7 +66,7 @@ pub(crate) fn compile(source: &Path, plugin: &Path, defines: &[&str], libraries:
 }
 
 pub(crate) fn stacks() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stacks")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tls/stacks")
 }
 
 const ID_MUTUAL: &str = "TLS 1.2 id, p-256, secp256r1, mutual, as server of rustls";

@@ -74,5 +74,5 @@ fn compile(flags: &[&str], source: &Path, to: &Path, libraries: &[&str]) {
 }
 
 fn stacks() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stacks")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tls/stacks")
 }
