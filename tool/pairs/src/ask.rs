@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn reason<A: Ask>(line: &str) -> String {
-        A::read(line).map_or_else(Err, |answer| answer).err().unwrap().reason
+        A::read(line).unwrap_or_else(Err).err().unwrap().reason
     }
 
     #[test]

@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(count(format!("#[cfg(all(test, unix))] mod more {{ {uses_b} }} #[cfg(test)] mod tests;")), 0);
         assert_eq!(count(format!("impl A {{ #[cfg(test)] fn b() {{ {uses_b} }} }} #[cfg(test)] mod tests;")), 0);
         assert_eq!(
-            count(format!("#[cfg(test)] #[path = \"a/tests.rs\"] mod others; /// [`B`](crate::b::B)\nfn a() {{}}")),
+            count("#[cfg(test)] #[path = \"a/tests.rs\"] mod others; /// [`B`](crate::b::B)\nfn a() {}".to_owned()),
             0
         );
     }
