@@ -189,7 +189,7 @@ fn a_result_of_ten_megabytes_is_a_small_page() {
 /// Every colour of text against what it stands on, by WCAG 2.2, 1.4.3 and 1.4.11, in both modes.
 #[test]
 fn colours_can_be_told_from_their_ground() {
-    let style = fs::read_to_string(tests().join("../src/html/style.css")).unwrap();
+    let style = fs::read_to_string(tests().join("../../page/src/html/style.css")).unwrap();
     let modes: Vec<BTreeMap<&str, &str>> = style.split(":root {").skip(1).map(variables).collect();
     assert_eq!(modes.len(), 3, "light, dark, print");
     for colors in modes {
