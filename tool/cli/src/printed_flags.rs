@@ -26,7 +26,7 @@ const SESSIONS: &[&str] = &["measure", "trace"];
 const PRINTED_BY: &[(&str, &[&str])] = &[
     ("connection/src/target.rs", CONNECTING),
     ("layers/src/", &["layers"]),
-    ("explain/src/page.rs", &["explain"]),
+    ("report/src/page/explain.rs", &["explain"]),
     ("explain/src/", &["load"]),
     ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
@@ -61,7 +61,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("report/src/junit.rs", &["measure"]),
     ("report/src/openmetrics.rs", &["measure"]),
     ("report/src/page/trace.rs", &["trace"]),
-    ("compare/src/page.rs", &["compare"]),
+    ("report/src/page/compare.rs", &["compare"]),
     ("page/src/conditions.rs", GATED),
     ("report/src/page/diagnose.rs", &["diagnose"]),
     ("report/src/page/load/", &["load"]),

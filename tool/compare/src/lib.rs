@@ -13,7 +13,6 @@ mod libraries;
 mod link;
 mod matrix;
 mod memory;
-mod page;
 mod resume;
 mod scenario;
 
@@ -24,7 +23,6 @@ pub use conformance::{Check, CheckOutcome, KEYS as CONFORMANCE_KEYS, conformance
 pub use libraries::{LIBRARIES, Library, LibrarySource};
 pub use link::{LinkPlan, Replayed, losses, replay};
 pub use memory::{Weigh, Weighed};
-pub use page::page;
 pub use resume::OtherRun;
 pub use scenario::{Scenario, Selection};
 

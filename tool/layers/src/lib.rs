@@ -18,7 +18,6 @@ mod job;
 mod level_cell;
 mod material;
 mod measure;
-mod page;
 mod plan;
 mod process;
 mod random;
@@ -28,7 +27,6 @@ pub use job::{LevelJob, ResumedBy};
 pub use level_cell::{LevelReady, PrepareLevel, RunLevel};
 pub use material::{IdentityFiles, Material, MaterialError, pem_of_certificates};
 pub use measure::layers;
-pub use page::page;
 pub use plan::{Layers, RemoteServer};
 pub use requests::{LevelBatch, Seen};
 

@@ -13,7 +13,6 @@ mod handshake;
 mod handshakes;
 mod job;
 mod measure;
-mod page;
 mod plan;
 mod prediction;
 mod primitive_cell;
@@ -27,7 +26,6 @@ pub use floor::least_of_server;
 pub use handshake::{Handshake, Step, Work};
 pub use handshakes::handshakes;
 pub use measure::speed;
-pub use page::page;
 pub use plan::SpeedPlan;
 pub use tcp::tcp;
 

@@ -9,7 +9,7 @@ use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Page, source};
 
 /// All that is shown of paths.
-pub fn page(document: &ExplainDocument) -> Page {
+pub(crate) fn explain(document: &ExplainDocument) -> Page {
     let assumed = if document.server_assumed { ", assumed: --server-stack names another" } else { "" };
     let sides = [
         Fact::new("client", format!("operations as in {}", document.client_stack)),

@@ -11,7 +11,7 @@ use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Item, Page, grouped, section, source};
 
 /// All that is shown of operations.
-pub fn page(document: &SpeedDocument) -> Page {
+pub(crate) fn speed(document: &SpeedDocument) -> Page {
     let sentences: Vec<Block> = answers(document).into_iter().map(Block::Paragraph).collect();
     let mut blocks = vec![Block::Facts(facts(document))];
     if !sentences.is_empty() {

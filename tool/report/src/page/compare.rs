@@ -20,7 +20,7 @@ use reprise_page::{Block, Fact, Page, grouped, section, source, stacks};
 use self::words::{change, words};
 
 /// All that is shown of a comparison.
-pub fn page(document: &CompareDocument) -> Page {
+pub(crate) fn compare(document: &CompareDocument) -> Page {
     // Who asks for a link is answered by it.
     let answers = document.links.iter().filter_map(link::answer).chain(document.conclusion.iter().cloned());
     let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();

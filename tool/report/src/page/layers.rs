@@ -8,7 +8,7 @@ use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Item, Page, grouped, section, source, stacks};
 
 /// All that is shown of levels.
-pub fn page(document: &LayersDocument) -> Page {
+pub(crate) fn layers(document: &LayersDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     blocks.extend(document.warnings.iter().map(Block::warning));
     for ((stack, tls), rows) in grouped(&document.rows, |row| (&row.stack, row.tls)) {
