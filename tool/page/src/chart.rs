@@ -63,7 +63,7 @@ pub struct Series {
 pub struct Intervals {
     /// With the unit.
     pub label: String,
-    /// What they are.
+    /// Whether they are ratios, or values of a unit.
     pub points: Points,
     /// From the top.
     pub groups: Vec<Group<Interval>>,
@@ -183,7 +183,7 @@ impl Intervals {
 }
 
 impl Bar {
-    /// The largest rows of a chart that would have too many.
+    /// How long it is: the sum of its parts.
     pub fn total(&self) -> f64 {
         self.parts.iter().sum()
     }

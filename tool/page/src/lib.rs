@@ -1,4 +1,4 @@
-//! Pages: what is shown of a result, before any format, and the three formats that show it. Knows no command.
+//! Pages: what is shown of a result, before any format, and the three formats that show it. This crate depends on no command.
 //!
 //! A [`Page`] is a title and blocks: facts, tables ([`table`]), charts ([`chart`]), ladders ([`ladder`]), items. [`terminal`], [`html`] and
 //! [`markdown`] are pure functions of it.
@@ -12,6 +12,7 @@
 pub mod changes;
 pub mod chart;
 pub mod conditions;
+mod facts;
 pub mod figures;
 pub mod html;
 pub mod ladder;
@@ -20,6 +21,5 @@ mod page;
 pub mod table;
 pub mod terminal;
 
-pub use page::{
-    Block, Fact, Item, Page, Shown, counted, grouped, responses, section, source, stacks, stated_lifetime, title,
-};
+pub use facts::{counted, responses, source, stacks, stated_lifetime, title};
+pub use page::{Block, Fact, Item, Page, Shown, grouped, section};

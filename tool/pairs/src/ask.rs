@@ -153,7 +153,7 @@ mod tests {
         assert!(reason::<Take>(answers("Take \"x\"\n").trim_end()).starts_with("the question Take cannot be read: "));
         let other = answers("Keep \"text\"\nTake 0\nTake 1\n");
         let lines: Vec<&str> = other.lines().collect();
-        assert_eq!(reason::<Take>(lines[1]), "number 0 is no u16");
+        assert_eq!(reason::<Take>(lines[1]), "number 0 is of another type");
         assert_eq!(reason::<Take>(lines[2]), "nothing is prepared under this number");
         assert_eq!(
             answers("Drop 0\n"),

@@ -1,6 +1,6 @@
 //! What a child process has: the stacks that it has loaded, and what it was asked to make ready.
 
-use std::any::{Any, type_name};
+use std::any::Any;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -42,7 +42,7 @@ impl Child {
     /// If nothing is, or what is of another type.
     pub fn kept<T: Any>(&mut self, number: usize) -> Result<&mut T, Failed> {
         let kept = self.kept.get_mut(number).ok_or_else(nothing_prepared)?;
-        kept.downcast_mut().ok_or_else(|| Failed::broken(format!("number {number} is no {}", type_name::<T>())))
+        kept.downcast_mut().ok_or_else(|| Failed::broken(format!("number {number} is of another type")))
     }
 }
 
