@@ -75,7 +75,9 @@ fn parts(text: &str) -> Vec<Block> {
             let commands = piece.split_once('\n').map_or(piece, |(_language, commands)| commands);
             blocks.push(Block::Code(commands.trim_end().to_owned()));
         } else {
-            let paragraphs = piece.split("\n\n").map(|text| text.trim().replace('\n', " "));
+            // Each item of a list stands by itself.
+            let listed = piece.replace("\n- ", "\n\n- ");
+            let paragraphs = listed.split("\n\n").map(|text| text.trim().replace('\n', " "));
             blocks.extend(paragraphs.filter(|text| !text.is_empty()).map(Block::Paragraph));
         }
     }
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_text_becomes_paragraphs_and_commands() {
-        let blocks = parts("One\nline.\n\nTwo:\n\n```sh\nls -l\npwd\n```\n\nThree.");
+        let blocks = parts("One\nline.\n\nTwo:\n\n```sh\nls -l\npwd\n```\n\nThree:\n- a\nb\n- c");
         let texts: Vec<String> = blocks
             .into_iter()
             .map(|block| match block {
@@ -97,7 +99,7 @@ mod tests {
                 _ => String::new(),
             })
             .collect();
-        assert_eq!(texts, ["One line.", "Two:", "$ ls -l\npwd", "Three."]);
+        assert_eq!(texts, ["One line.", "Two:", "$ ls -l\npwd", "Three:", "- a b", "- c"]);
     }
 
     #[test]
