@@ -169,7 +169,7 @@ fn name_of(error: &Error) -> FaultName {
         Error::Malformed { .. } => FaultName::Malformed,
         Error::PeerMisbehaved(Misbehaviour::BadSignature) => FaultName::BadSignature,
         Error::PeerMisbehaved(Misbehaviour::BadFinished) => FaultName::BadFinished,
-        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(_)) => FaultName::OtherVersion,
+        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(_)) | Error::OtherVersion(_) => FaultName::OtherVersion,
         Error::PeerMisbehaved(_) => FaultName::PeerMisbehaved,
         Error::Unspoken(_) => FaultName::Unspoken,
         Error::AlertReceived(description) => FaultName::Alert(description.0),

@@ -8,13 +8,13 @@ use reprise_wire::extensions::{
 };
 use reprise_wire::{
     CipherSuite, ClientHello, ExtensionType, ExtensionsBuilder, HandshakeType, List16, NamedGroup, ProtocolVersion,
-    PskKeyExchangeMode, frame,
+    PskKeyExchangeMode, SignatureScheme, frame,
 };
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::hello_shape::decoy;
-use crate::key_share::{GROUPS, KeyShare, is_of_tls12};
+use crate::hello_form::{Derived, GREASE, GreasePlace, HelloExtension, HelloForm, derive, ech_grease, greased, is_of_tls12};
+use crate::key_share::{GROUPS, KeyShare};
 use crate::offer::{Offer, Psk};
 use crate::suite;
 
@@ -28,17 +28,37 @@ const MAX_EXTENSIONS: usize = 0xffff;
 pub(crate) struct Hello<'a> {
     pub(crate) random: &'a [u8; 32],
     pub(crate) session_id: &'a [u8],
-    pub(crate) key_share: Option<&'a dyn KeyShare>,
+    pub(crate) key_shares: &'a [Box<dyn KeyShare>],
+    /// Whether it answers a HelloRetryRequest.
+    pub(crate) is_second: bool,
     /// From a HelloRetryRequest.
     pub(crate) cookie: Option<&'a [u8]>,
     pub(crate) offer: &'a Offer,
     pub(crate) now: Nanos,
 }
 
+/// The order of the engine's own ClientHello.
+const OWN_ORDER: [ExtensionType; 14] = [
+    ExtensionType::SERVER_NAME,
+    ExtensionType::SUPPORTED_GROUPS,
+    ExtensionType::SIGNATURE_ALGORITHMS,
+    ExtensionType::ALPN,
+    ExtensionType::EXTENDED_MASTER_SECRET,
+    ExtensionType::RENEGOTIATION_INFO,
+    ExtensionType::EC_POINT_FORMATS,
+    ExtensionType::SESSION_TICKET,
+    ExtensionType::SUPPORTED_VERSIONS,
+    ExtensionType::PSK_KEY_EXCHANGE_MODES,
+    ExtensionType::KEY_SHARE,
+    ExtensionType::COOKIE,
+    ExtensionType::TICKET_REQUEST,
+    ExtensionType::EARLY_DATA,
+];
+
 impl Hello<'_> {
     /// The message, framed. Where a PSK is offered, its binder is still zero and ends the message: see [`binder_start`].
     pub(crate) fn emit(&self, config: &Config) -> Result<Vec<u8>, Error> {
-        let suites = offered_suites(config, self.offer);
+        let suites = offered_suites(config, self.offer, self.random);
         if suites.is_empty() {
             return Err(Error::NothingToOffer("no cipher suite of an offered version"));
         }
@@ -48,7 +68,10 @@ impl Hello<'_> {
         if config.alpn.iter().any(|protocol| protocol.is_empty() || protocol.len() > 255) {
             return Err(Error::NothingToOffer("a protocol of ALPN has 1 to 255 bytes"));
         }
-        let extensions = self.extensions(config);
+        let mut extensions = self.extensions(config);
+        if config.form.as_ref().is_some_and(|form| form.extensions.contains(&HelloExtension::PaddingTo512)) {
+            pad_to_512(&mut extensions, self.session_id.len() + suite_bytes.len());
+        }
         if extensions.as_bytes().len() > MAX_EXTENSIONS {
             // The server's own words fill it, its ticket or its cookie: no other is near as long.
             return Err(Error::TooLarge { what: "ticket or cookie", limit: MAX_EXTENSIONS });
@@ -67,86 +90,185 @@ impl Hello<'_> {
     }
 
     fn extensions(&self, config: &Config) -> ExtensionsBuilder {
-        let tls12 = config.versions.contains(&Version::Tls12);
-        let tls13 = config.versions.contains(&Version::Tls13);
-        let groups = offered_groups(config);
         let mut extensions = ExtensionsBuilder::with_capacity(ORDINARY_LEN);
-
-        if let Some(name) = &config.sni {
-            let name = ServerNameEntry::host_name(name.as_bytes());
-            extensions.push(ExtensionType::SERVER_NAME, |out| ServerNameList::encode([name], out));
-        }
-        if !groups.is_empty() {
-            extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| SupportedGroups::encode(&groups, out));
-        }
-        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| {
-            SignatureAlgorithms::encode(&config.signature_schemes, out);
-        });
-        if !config.alpn.is_empty() {
-            extensions.push(ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION, |out| {
-                ProtocolNameList::encode(config.alpn.iter().map(Vec::as_slice), out);
-            });
-        }
-        if tls12 {
-            if config.shape.extended_master_secret {
-                extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| {});
-            }
-            extensions
-                .push(ExtensionType::RENEGOTIATION_INFO, |out| RenegotiationInfo { renegotiated_connection: &[] }.emit(out));
-            extensions.push(ExtensionType::EC_POINT_FORMATS, |out| {
-                EcPointFormats { formats: &[EcPointFormats::UNCOMPRESSED] }.emit(out)
-            });
-            match self.offer {
-                Offer::Full { session_ticket: true } => {
-                    extensions.push(ExtensionType::SESSION_TICKET, |_| {});
-                }
-                Offer::SessionTicket(session) => {
-                    extensions.push(ExtensionType::SESSION_TICKET, |out| {
-                        session.ticket.iter().for_each(|ticket| out.extend_from_slice(&ticket.ticket));
-                    });
-                }
-                _ => {}
-            }
-        }
-        if tls13 {
-            extensions.push(ExtensionType::SUPPORTED_VERSIONS, |out| {
-                SupportedVersions::encode(&offered_versions(config), out);
-            });
-            if !config.tls13.psk_modes.is_empty() {
-                extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
-                    PskKeyExchangeModes::encode(config.tls13.psk_modes.iter().copied().map(wire_mode), out);
-                });
-            }
-            extensions.push(ExtensionType::KEY_SHARE, |out| {
-                let entries =
-                    self.key_share.iter().map(|share| KeyShareEntry { group: share.group(), key_exchange: share.public() });
-                KeyShareClientHello::encode(entries, out);
-            });
-            if let Some(cookie) = self.cookie {
-                extensions.push(ExtensionType::COOKIE, |out| Cookie { cookie }.emit(out));
-            }
-            if let Some(request) = &config.tls13.ticket_request {
-                extensions.push(ExtensionType::TICKET_REQUEST, |out| request.emit(out));
-            }
-            if matches!(self.offer, Offer::Early(_)) {
-                extensions.push(ExtensionType::EARLY_DATA, |_| {});
-            }
+        match &config.form {
+            None => OWN_ORDER.iter().for_each(|&extension| self.fill(extension, config, &mut extensions)),
+            Some(form) => self.extend_in_form(form, config, &mut extensions),
         }
         if config.shape.padding > 0 {
             let padding = usize::from(config.shape.padding);
             extensions.push(ExtensionType::PADDING, |out| out.resize(out.len() + padding, 0));
         }
-        if tls13 && let Some(psk) = self.offer.psk() {
+        if config.versions.contains(&Version::Tls13)
+            && let Some(psk) = self.offer.psk()
+        {
             // RFC 9846 §4.3.11: it must be the last.
             extensions.push(ExtensionType::PRE_SHARED_KEY, |out| self.emit_psk(psk, config.shape.decoys, out));
         }
         extensions
     }
 
+    /// The extensions of another client's form, and behind them what it has no place for.
+    fn extend_in_form(&self, form: &HelloForm, config: &Config, extensions: &mut ExtensionsBuilder) {
+        let tls13 = config.versions.contains(&Version::Tls13);
+        let mut greased_extensions = 0;
+        let ordered = form.extensions_of(self.random);
+        for extension in &ordered {
+            match extension {
+                HelloExtension::Filled(extension) => self.fill(*extension, config, extensions),
+                HelloExtension::Fixed(extension, bytes) if tls13 || !is_of_tls13_alone(*extension) => {
+                    extensions.push(*extension, |out| out.extend_from_slice(bytes));
+                }
+                HelloExtension::EchGrease(lengths) if tls13 => {
+                    extensions.push(ExtensionType::ENCRYPTED_CLIENT_HELLO, |out| ech_grease(self.random, lengths, out));
+                }
+                HelloExtension::Grease(body) => {
+                    let number = greased(GREASE, GreasePlace::Extension(greased_extensions), self.random);
+                    extensions.push(ExtensionType(number), |out| out.extend_from_slice(body));
+                    greased_extensions += 1;
+                }
+                // Its length follows from all others.
+                HelloExtension::PaddingTo512 | HelloExtension::Fixed(..) | HelloExtension::EchGrease(_) => {}
+            }
+        }
+        for extension in [ExtensionType::COOKIE, ExtensionType::TICKET_REQUEST, ExtensionType::EARLY_DATA] {
+            if !form.extensions.contains(&HelloExtension::Filled(extension)) {
+                self.fill(extension, config, extensions);
+            }
+        }
+    }
+
+    /// One extension that says what the connection offers; nothing, where it offers nothing of the kind.
+    fn fill(&self, extension: ExtensionType, config: &Config, extensions: &mut ExtensionsBuilder) {
+        let tls13 = config.versions.contains(&Version::Tls13);
+        let tls12 = config.versions.contains(&Version::Tls12)
+            || config.form.as_ref().is_some_and(|form| form.versions.contains(&ProtocolVersion::TLS_1_2));
+        match extension {
+            ExtensionType::SERVER_NAME => {
+                if let Some(name) = &config.sni {
+                    let name = ServerNameEntry::host_name(name.as_bytes());
+                    extensions.push(extension, |out| ServerNameList::encode([name], out));
+                }
+            }
+            ExtensionType::SUPPORTED_GROUPS => {
+                let groups = self.offered_groups(config);
+                if !groups.is_empty() {
+                    extensions.push(extension, |out| SupportedGroups::encode(&groups, out));
+                }
+            }
+            ExtensionType::SIGNATURE_ALGORITHMS => {
+                extensions.push(extension, |out| match config.form {
+                    None => SignatureAlgorithms::encode(&config.signature_schemes, out),
+                    Some(_) => {
+                        let greased =
+                            |scheme: &SignatureScheme| SignatureScheme(greased(scheme.0, GreasePlace::Scheme, self.random));
+                        SignatureAlgorithms::encode(&config.signature_schemes.iter().map(greased).collect::<Vec<_>>(), out);
+                    }
+                });
+            }
+            ExtensionType::ALPN if !config.alpn.is_empty() => {
+                extensions.push(extension, |out| ProtocolNameList::encode(config.alpn.iter().map(Vec::as_slice), out));
+            }
+            ExtensionType::EXTENDED_MASTER_SECRET if tls12 && config.shape.extended_master_secret => {
+                extensions.push(extension, |_| {});
+            }
+            ExtensionType::RENEGOTIATION_INFO if tls12 => {
+                extensions.push(extension, |out| RenegotiationInfo { renegotiated_connection: &[] }.emit(out));
+            }
+            ExtensionType::EC_POINT_FORMATS if tls12 => {
+                extensions.push(extension, |out| EcPointFormats { formats: &[EcPointFormats::UNCOMPRESSED] }.emit(out));
+            }
+            ExtensionType::SESSION_TICKET if tls12 => match self.offer {
+                Offer::SessionTicket(session) => {
+                    extensions.push(extension, |out| {
+                        session.ticket.iter().for_each(|ticket| out.extend_from_slice(&ticket.ticket));
+                    });
+                }
+                Offer::Full { session_ticket: true } => {
+                    extensions.push(extension, |_| {});
+                }
+                // A client that knows both versions leaves it in place when it offers a ticket of TLS 1.3.
+                Offer::Ticket(_) | Offer::Early(_) | Offer::External(_) if config.form.is_some() => {
+                    extensions.push(extension, |_| {});
+                }
+                _ => {}
+            },
+            ExtensionType::SUPPORTED_VERSIONS if tls13 => {
+                extensions.push(extension, |out| SupportedVersions::encode(&self.offered_versions(config), out));
+            }
+            ExtensionType::PSK_KEY_EXCHANGE_MODES if tls13 && !config.tls13.psk_modes.is_empty() => {
+                extensions.push(extension, |out| {
+                    PskKeyExchangeModes::encode(config.tls13.psk_modes.iter().copied().map(wire_mode), out);
+                });
+            }
+            ExtensionType::KEY_SHARE if tls13 => {
+                extensions.push(extension, |out| self.emit_key_shares(config, out));
+            }
+            ExtensionType::COOKIE if tls13 => {
+                if let Some(cookie) = self.cookie {
+                    extensions.push(extension, |out| Cookie { cookie }.emit(out));
+                }
+            }
+            ExtensionType::TICKET_REQUEST if tls13 => {
+                if let Some(request) = &config.tls13.ticket_request {
+                    extensions.push(extension, |out| request.emit(out));
+                }
+            }
+            ExtensionType::EARLY_DATA if tls13 && matches!(self.offer, Offer::Early(_)) => {
+                extensions.push(extension, |_| {});
+            }
+            _ => {}
+        }
+    }
+
+    fn emit_key_shares(&self, config: &Config, out: &mut Vec<u8>) {
+        let reserved = config.shared_groups().iter().filter(|group| group.0 == GREASE && !self.is_second);
+        let reserved = reserved.map(|group| KeyShareEntry {
+            group: NamedGroup(greased(group.0, GreasePlace::Group, self.random)),
+            key_exchange: &[0],
+        });
+        let shares =
+            self.key_shares.iter().map(|share| KeyShareEntry { group: share.group(), key_exchange: share.public() });
+        KeyShareClientHello::encode(reserved.chain(shares), out);
+    }
+
+    /// The groups that go into supported_groups.
+    fn offered_groups(&self, config: &Config) -> Vec<NamedGroup> {
+        let mut groups = config.groups.clone();
+        if config.survey {
+            let known = GROUPS.iter().copied();
+            let unspoken = [NamedGroup::X448, NamedGroup::FFDHE2048, NamedGroup::FFDHE3072];
+            for group in known.chain(unspoken) {
+                if !groups.contains(&group) {
+                    groups.push(group);
+                }
+            }
+        }
+        if !config.versions.contains(&Version::Tls13) {
+            groups.retain(|&group| is_of_tls12(group));
+        }
+        groups.into_iter().map(|group| NamedGroup(greased(group.0, GreasePlace::Group, self.random))).collect()
+    }
+
+    fn offered_versions(&self, config: &Config) -> Vec<ProtocolVersion> {
+        if let Some(form) = &config.form {
+            let greased = |version: &ProtocolVersion| ProtocolVersion(greased(version.0, GreasePlace::Version, self.random));
+            return form.versions.iter().map(greased).collect();
+        }
+        let mut versions = config.versions.clone();
+        versions.sort_unstable_by(|a, b| b.cmp(a));
+        let mut versions: Vec<_> = versions.into_iter().map(wire_version).collect();
+        if config.survey {
+            versions.extend([ProtocolVersion::TLS_1_1, ProtocolVersion::TLS_1_0]);
+        }
+        versions
+    }
+
     /// The identities, the true one last, and binders of zeros, of which the last is still to be made.
     fn emit_psk(&self, psk: Psk<'_>, decoys: u8, out: &mut Vec<u8>) {
         let obfuscated_ticket_age = psk.obfuscated_age(self.now);
-        let decoyed: Vec<_> = (0..decoys).map(|index| decoy(self.random, index, psk.identity().len())).collect();
+        let decoyed: Vec<_> =
+            (0..decoys).map(|place| derive(self.random, Derived::Decoy(place), psk.identity().len())).collect();
         let identities = decoyed.iter().map(|decoy| &decoy[..]).chain([psk.identity()]);
         let identities = identities.map(|identity| PskIdentity { identity, obfuscated_ticket_age });
         let binder = vec![0; psk.hash().output_len()];
@@ -162,13 +284,19 @@ pub(crate) fn binder_start(hello: &[u8], psk: Psk<'_>, decoys: u8) -> usize {
 }
 
 /// The suites that go into a ClientHello.
-fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
-    let spoken = config
-        .cipher_suites
-        .iter()
-        .copied()
-        .filter(|&id| suite::find(id).is_some_and(|suite| config.versions.contains(&suite.version)));
-    let mut suites: Vec<CipherSuite> = spoken.collect();
+fn offered_suites(config: &Config, offer: &Offer, client_random: &[u8; 32]) -> Vec<CipherSuite> {
+    let mut suites: Vec<CipherSuite> = match config.form {
+        None => {
+            let is_of_offered =
+                |id: &CipherSuite| suite::find(*id).is_some_and(|suite| config.versions.contains(&suite.version));
+            config.cipher_suites.iter().copied().filter(is_of_offered).collect()
+        }
+        Some(_) => {
+            let tls13 = config.versions.contains(&Version::Tls13);
+            let listed = config.cipher_suites.iter().filter(|id| tls13 || !is_of_tls13(**id));
+            listed.map(|id| CipherSuite(greased(id.0, GreasePlace::Suite, client_random))).collect()
+        }
+    };
     // A session is of no use without its suite: a server resumes a TLS 1.2 session with that alone (RFC 5246 §7.4.1.3),
     // and a ticket with one of the same hash (RFC 9846 §4.3.11).
     let session_suite = match offer {
@@ -184,32 +312,28 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
     suites
 }
 
-/// The groups that go into supported_groups.
-fn offered_groups(config: &Config) -> Vec<NamedGroup> {
-    let mut groups = config.groups.clone();
-    if config.survey {
-        let known = GROUPS.iter().copied();
-        let unspoken = [NamedGroup::X448, NamedGroup::FFDHE2048, NamedGroup::FFDHE3072];
-        for group in known.chain(unspoken) {
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-    }
-    if !config.versions.contains(&Version::Tls13) {
-        groups.retain(|&group| is_of_tls12(group));
-    }
-    groups
+/// The suites of TLS 1.3 alone (RFC 9846 §B.4).
+fn is_of_tls13(id: CipherSuite) -> bool {
+    id.0 >> 8 == 0x13
 }
 
-fn offered_versions(config: &Config) -> Vec<ProtocolVersion> {
-    let mut versions = config.versions.clone();
-    versions.sort_unstable_by(|a, b| b.cmp(a));
-    let mut versions: Vec<_> = versions.into_iter().map(wire_version).collect();
-    if config.survey {
-        versions.extend([ProtocolVersion::TLS_1_1, ProtocolVersion::TLS_1_0]);
+/// The extensions that clients send as they are, and that say something under TLS 1.3 alone.
+fn is_of_tls13_alone(extension: ExtensionType) -> bool {
+    [ExtensionType::POST_HANDSHAKE_AUTH, ExtensionType::COMPRESS_CERTIFICATE].contains(&extension)
+}
+
+/// Pads a ClientHello of 256 to 511 bytes to 512 (RFC 7685 §4), before pre_shared_key, which stays the last. `others` are the bytes
+/// of its session ID and its suites.
+fn pad_to_512(extensions: &mut ExtensionsBuilder, others: usize) {
+    /// Header, version, random, the lengths of ID, suites and extensions, the compression methods.
+    const AROUND: usize = 4 + 2 + 32 + 1 + 2 + 2 + 2;
+    /// Type and length of the extension itself.
+    const HEADER: usize = 4;
+    let length = AROUND + others + extensions.as_bytes().len();
+    if (256..512).contains(&length) {
+        let padding = (512 - length).saturating_sub(HEADER);
+        extensions.insert_before(ExtensionType::PRE_SHARED_KEY, ExtensionType::PADDING, &vec![0; padding]);
     }
-    versions
 }
 
 /// The number of a version on the wire.

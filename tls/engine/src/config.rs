@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
+use crate::hello_form::HelloForm;
 use crate::hello_shape::HelloShape;
 use crate::key_log::KeyLog;
 use crate::key_share::{EcdhKeyShare, KeyShares};
@@ -23,8 +24,10 @@ pub struct Config {
     pub versions: Vec<Version>,
     /// The suites that are offered, in order of preference; those of other versions are left out.
     pub cipher_suites: Vec<CipherSuite>,
-    /// The groups that are offered, in order of preference; the first gets a key share under TLS 1.3.
+    /// The groups that are offered, in order of preference.
     pub groups: Vec<NamedGroup>,
+    /// Those of the groups that get a key share in the first ClientHello of TLS 1.3; where it is empty, the first of them does.
+    pub key_share_groups: Vec<NamedGroup>,
     /// The name that the certificate must be valid for.
     pub server_name: ServerName<'static>,
     /// The name that is sent in server_name; `None` sends none (an address is never sent, RFC 6066 §3).
@@ -35,6 +38,8 @@ pub struct Config {
     pub tls13: Tls13Extensions,
     /// What a ClientHello looks like beside what it offers.
     pub shape: HelloShape,
+    /// The form in which another client would offer the same; `None` for the engine's own.
+    pub form: Option<Arc<HelloForm>>,
     /// What to do with the server's certificate.
     pub certificates: CertificatePolicy,
     /// The client's own certificate.
@@ -62,6 +67,19 @@ pub struct Config {
 }
 
 impl Config {
+    /// The groups that get a key share in the first ClientHello of TLS 1.3.
+    pub(crate) fn shared_groups(&self) -> &[NamedGroup] {
+        match self.key_share_groups.as_slice() {
+            [] => self.groups.get(..1).unwrap_or_default(),
+            groups => groups,
+        }
+    }
+
+    /// Whether a connection of TLS 1.3 looks like a resumed one of TLS 1.2 (RFC 9846 §E.4).
+    pub(crate) fn is_compatible(&self) -> bool {
+        self.form.as_ref().is_none_or(|form| form.is_compatible)
+    }
+
     /// Offers all that is spoken here but for the hybrid group: both versions, every suite and scheme, the groups of elliptic
     /// curves. The server's name is sent, unless it is an address.
     pub fn new(
@@ -78,11 +96,13 @@ impl Config {
             versions: vec![Version::Tls12, Version::Tls13],
             cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
             groups: EcdhKeyShare::GROUPS.to_vec(),
+            key_share_groups: Vec::new(),
             server_name,
             sni,
             alpn: Vec::new(),
             tls13: Tls13Extensions::default(),
             shape: HelloShape::default(),
+            form: None,
             certificates,
             identity: None,
             key_shares,

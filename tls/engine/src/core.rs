@@ -116,7 +116,8 @@ impl Core {
     /// Sends ChangeCipherSpec, unless it was sent before: under TLS 1.3 it stands where the client's second flight would
     /// begin at the earliest, be that early data, another ClientHello or the last flight (RFC 9846 §E.4).
     pub(crate) fn send_change_cipher_spec(&mut self) {
-        if std::mem::replace(&mut self.change_cipher_spec_sent, true) {
+        let is_shown = self.version == Some(Version::Tls12) || self.config.is_compatible();
+        if std::mem::replace(&mut self.change_cipher_spec_sent, true) || !is_shown {
             return;
         }
         let mut body = Vec::with_capacity(1);
@@ -150,7 +151,11 @@ impl Core {
     fn send_unprotected(&mut self, content_type: ContentType, fragment: &[u8]) {
         // RFC 9846 §5.1: the first ClientHello says TLS 1.0 for the sake of old servers, and nothing else does.
         let is_first_hello = self.offered.message().is_empty();
-        let version = if is_first_hello { ProtocolVersion::TLS_1_0 } else { ProtocolVersion::TLS_1_2 };
+        let version = match &self.config.form {
+            _ if !is_first_hello => ProtocolVersion::TLS_1_2,
+            Some(form) => form.record_version,
+            None => ProtocolVersion::TLS_1_0,
+        };
         Record { content_type, version, fragment }.emit(&mut self.outgoing);
     }
 

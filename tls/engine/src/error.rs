@@ -30,6 +30,9 @@ pub enum Error {
     /// The server chose something that Reprise recognises and does not speak.
     #[error("the server chose {0}, which Reprise does not support")]
     Unspoken(Unspoken),
+    /// The server chose a version that was offered, and that this connection is not made for.
+    #[error("the server chose {0}")]
+    OtherVersion(ProtocolVersion),
     /// The server ended the connection with an alert.
     #[error("the server refused with the alert {0}")]
     AlertReceived(AlertDescription),
@@ -98,7 +101,7 @@ impl Error {
                 _ => AlertDescription::DECODE_ERROR,
             }),
             Self::PeerMisbehaved(rule) => Some(rule.alert()),
-            Self::Unspoken(Unspoken::Version(_)) => Some(AlertDescription::PROTOCOL_VERSION),
+            Self::Unspoken(Unspoken::Version(_)) | Self::OtherVersion(_) => Some(AlertDescription::PROTOCOL_VERSION),
             Self::Unspoken(_) | Self::NoCommonSignatureScheme => Some(AlertDescription::HANDSHAKE_FAILURE),
             Self::Certificate(error) => Some(error.alert()),
             Self::BadRecordMac => Some(AlertDescription::BAD_RECORD_MAC),

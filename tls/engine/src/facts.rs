@@ -1,6 +1,6 @@
 //! Facts in names.
 
-use reprise_model::{Facts, HelloRetry, HelloRetryRecord, Outcome};
+use reprise_model::{Facts, HelloRetry, HelloRetryRecord, Outcome, SharedGroups};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 
 /// The facts of a connection in IANA's names, as documents have them.
@@ -31,6 +31,11 @@ pub fn outcome_of(facts: &Facts) -> Outcome {
 
 /// The groups of a HelloRetryRequest in IANA's names.
 pub fn hello_retry_record(retry: HelloRetry) -> HelloRetryRecord {
-    let name = |group: u16| NamedGroup(group).to_string();
-    HelloRetryRecord { group: retry.wanted.map(name), shared: retry.shared.map(name) }
+    let shared = (!retry.shared.is_empty()).then(|| shared_names(retry.shared));
+    HelloRetryRecord { group: retry.wanted.map(|group| NamedGroup(group).to_string()), shared }
+}
+
+/// "X25519MLKEM768 and x25519": the groups of the key shares of one ClientHello.
+pub fn shared_names(groups: SharedGroups) -> String {
+    groups.iter().map(|group| NamedGroup(group).to_string()).collect::<Vec<_>>().join(" and ")
 }

@@ -1,6 +1,5 @@
 //! The form of a ClientHello apart from what it offers: some servers and middleboxes react to it.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use reprise_wire::MAX_PLAINTEXT;
 
 /// The form of a ClientHello apart from what it offers. The default is what clients commonly send; other forms show how a
@@ -33,15 +32,4 @@ impl Default for HelloShape {
             session_suite: true,
         }
     }
-}
-
-/// An identity that means nothing, as long as the true one. The same in both ClientHellos of a connection, since a second one
-/// offers what the first did (RFC 9846 §4.2.2).
-pub(crate) fn decoy(client_random: &[u8; 32], index: u8, length: usize) -> Vec<u8> {
-    let blocks = (0u16..).flat_map(|block| {
-        let seed = [&client_random[..], &[index], &block.to_be_bytes()].concat();
-        let bytes: [u8; 32] = digest(&SHA256, &seed).as_ref().try_into().unwrap_or_default();
-        bytes
-    });
-    blocks.take(length).collect()
 }

@@ -47,11 +47,6 @@ pub fn generate_key_share(group: NamedGroup) -> Result<Box<dyn KeyShare>, Error>
     }
 }
 
-/// Whether TLS 1.2 knows such a group: a key encapsulation has no place in its messages.
-pub(crate) fn is_of_tls12(group: NamedGroup) -> bool {
-    group != NamedGroup::X25519MLKEM768
-}
-
 /// Elliptic-curve Diffie-Hellman over X25519, P-256, P-384 or P-521 with a private key that the caller made.
 pub struct EcdhKeyShare {
     group: NamedGroup,

@@ -23,6 +23,7 @@
 pub mod codec;
 mod error;
 pub mod extensions;
+mod first_message;
 pub mod handshake;
 mod list;
 mod protocol;
@@ -32,6 +33,7 @@ mod registry;
 pub use codec::Reader;
 pub use error::Error;
 pub use extensions::{Extensions, ExtensionsBuilder};
+pub use first_message::first_message;
 pub use handshake::*;
 pub use list::{Element, List, List16};
 pub use protocol::{Alert, ChangeCipherSpec};

@@ -86,16 +86,39 @@ impl Facts {
 /// A HelloRetryRequest, by its groups (IANA "TLS Supported Groups").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloRetry {
-    /// The group of the key share in the first ClientHello; `None` where it had none.
-    pub shared: Option<u16>,
+    /// The groups of the key shares in the first ClientHello.
+    pub shared: SharedGroups,
     /// The group whose key share was asked for; `None` where only a cookie was to come back.
     pub wanted: Option<u16>,
 }
 
 impl HelloRetry {
-    /// Both groups, where the server asked for another one than the client had shared.
-    pub fn groups(self) -> Option<(u16, u16)> {
-        self.shared.zip(self.wanted)
+    /// The groups on both sides, where the server asked for another one than the client had shared.
+    pub fn groups(self) -> Option<(SharedGroups, u16)> {
+        (!self.shared.is_empty()).then_some(self.shared).zip(self.wanted)
+    }
+}
+
+/// The groups of the key shares of a ClientHello, in their order: clients share one to three, and of more the first three are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SharedGroups([Option<u16>; 3]);
+
+impl SharedGroups {
+    /// From their numbers.
+    pub fn of(groups: impl IntoIterator<Item = u16>) -> Self {
+        let mut kept = [None; 3];
+        kept.iter_mut().zip(groups).for_each(|(place, group)| *place = Some(group));
+        Self(kept)
+    }
+
+    /// Their numbers.
+    pub fn iter(self) -> impl Iterator<Item = u16> {
+        self.0.into_iter().flatten()
+    }
+
+    /// Whether there was none.
+    pub fn is_empty(self) -> bool {
+        self.0.iter().all(Option::is_none)
     }
 }
 

@@ -41,7 +41,9 @@ pub use answer::{Answer, AnsweredConnection, Location, answers_that_differ};
 pub use capture::{Recording, Segment};
 pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};
-pub use facts::{CertificateChain, Facts, HelloRetry, PeerKey, Protocol, Ticket, TicketKeyName, Tickets, key_share_ending};
+pub use facts::{
+    CertificateChain, Facts, HelloRetry, PeerKey, Protocol, SharedGroups, Ticket, TicketKeyName, Tickets, key_share_ending,
+};
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};

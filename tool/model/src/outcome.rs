@@ -59,7 +59,7 @@ pub struct Outcome {
 pub struct HelloRetryRecord {
     /// The group whose key share was asked for; null where only a cookie was to come back.
     pub group: Option<String>,
-    /// The group of the key share in the first ClientHello; null where it had none.
+    /// The group of the key share in the first ClientHello, or the groups with "and" between them; null where it had none.
     pub shared: Option<String>,
 }
 

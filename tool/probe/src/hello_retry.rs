@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use reprise_engine::shared_names;
 use reprise_model::document::{HelloRetryComparison, HelloRetrySummary};
-use reprise_model::{Asked, HelloRetry, Kind, Observation};
+use reprise_model::{Asked, HelloRetry, Kind, Observation, SharedGroups};
 use reprise_stats::{difference, median};
 use reprise_wire::NamedGroup;
 
@@ -43,19 +44,19 @@ pub fn hello_retry(
     let (shared, group) = most_frequent(series.iter().flat_map(|series| &series.observations))?;
     Some(HelloRetrySummary {
         offered: offered.iter().map(ToString::to_string).collect(),
-        shared: shared.to_string(),
+        shared: shared_names(shared),
         group: group.to_string(),
         comparison: comparison.and_then(|comparison| compare(comparison, seed)),
     })
 }
 
-/// The group that was shared and the one that was asked for, of most of these connections.
-fn most_frequent<'o>(seen: impl IntoIterator<Item = &'o Observation>) -> Option<(NamedGroup, NamedGroup)> {
-    let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();
+/// The groups that were shared and the one that was asked for, of most of these connections.
+fn most_frequent<'o>(seen: impl IntoIterator<Item = &'o Observation>) -> Option<(SharedGroups, NamedGroup)> {
+    let mut counts: BTreeMap<(SharedGroups, u16), usize> = BTreeMap::new();
     let retries = seen.into_iter().filter_map(|seen| seen.facts()?.hello_retry?.groups());
     retries.for_each(|groups| *counts.entry(groups).or_default() += 1);
     let ((shared, wanted), _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    Some((NamedGroup(shared), NamedGroup(wanted)))
+    Some((shared, NamedGroup(wanted)))
 }
 
 /// `None` where either side has too few: a server may ask again whatever is shared.
@@ -95,7 +96,7 @@ mod tests {
 
     fn seen(kind: Kind, ms: u64, wanted: Option<u16>) -> Observation {
         let asked = Asked { tls: Version::Tls13, kind };
-        let hello_retry = wanted.map(|wanted| HelloRetry { shared: Some(X25519), wanted: Some(wanted) });
+        let hello_retry = wanted.map(|wanted| HelloRetry { shared: SharedGroups::of([X25519]), wanted: Some(wanted) });
         let facts = Facts { kind, hello_retry, ..Facts::of_choice(asked.tls, 0x1301) };
         let phases = Phases { tls: Some(Nanos(ms * 1_000_000)), ..Phases::default() };
         Observation { outcome: Ok(facts), phases, ..Observation::begun(0, Nanos(0), Purpose::Sample, asked) }

@@ -10,6 +10,7 @@ mod firmware;
 mod floors;
 mod generated;
 mod judge;
+mod like;
 mod package;
 mod picture;
 mod programs;
@@ -91,6 +92,15 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Have real clients send their ClientHello, and write it into the rows of `--like`: those of the clients that are installed, or of
+    /// these.
+    Like {
+        /// The names of rows.
+        names: Vec<String>,
+        /// Write nothing; fail where a client sends something else than its row says.
+        #[arg(long)]
+        check: bool,
+    },
     /// Build plugins for `reprise compare` into target/stacks, and check that they export nothing but their one function.
     Stacks {
         /// Of the TLS libraries that are installed, by their development packages.
@@ -138,6 +148,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Schema { check: true } => schema::generated()?.check(workspace),
         Task::Causes { check: false } => causes::generated().write(workspace),
         Task::Causes { check: true } => causes::generated().check(workspace),
+        Task::Like { names, check } => like::run(workspace, &names, check),
         Task::Stacks { source, .. } => stacks::build(workspace, source),
         Task::Servers => servers::write(workspace, &servers::SERVERS),
         Task::CommandLine => servers::write(workspace, &servers::COMMAND_LINE),

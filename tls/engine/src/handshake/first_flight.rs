@@ -1,12 +1,13 @@
 //! The client's first flight: a ClientHello, and the keys of early data where that is offered.
 
-use reprise_model::Version;
+use reprise_model::{SharedGroups, Version};
 use reprise_wire::{NamedGroup, ServerHello};
 
 use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
 use crate::early_data::EarlyData;
 use crate::error::{Error, Misbehaviour};
+use crate::hello_form::GREASE;
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::KeyShare;
 use crate::offer::Offer;
@@ -22,7 +23,8 @@ pub(crate) struct ExpectServerHello {
     pub(super) session_offered: bool,
     pub(super) client_random: [u8; 32],
     pub(super) session_id: Vec<u8>,
-    pub(super) key_share: Option<Box<dyn KeyShare>>,
+    /// One of each group that was shared; after a retry that of the group that was asked for.
+    pub(super) key_shares: Vec<Box<dyn KeyShare>>,
     /// The early secret of the offered PSK.
     pub(super) early: Option<EarlySecret>,
     /// What a HelloRetryRequest has fixed.
@@ -34,8 +36,8 @@ pub(crate) struct Retry {
     pub(super) suite: &'static Suite,
     /// The group, if it asked for one.
     pub(super) group: Option<NamedGroup>,
-    /// The group of the share before, if there was one.
-    pub(super) shared: Option<NamedGroup>,
+    /// The groups of the shares before.
+    pub(super) shared: SharedGroups,
     /// All messages so far.
     pub(super) transcript: Transcript,
 }
@@ -55,19 +57,18 @@ impl ExpectServerHello {
             // RFC 5077 §3.4: the echo of a fresh ID tells that the ticket was taken.
             Offer::SessionTicket(_) => random_session_id(core)?,
             // RFC 9846 §4.2.2: middlebox compatibility.
-            _ if tls13 => random_session_id(core)?,
+            _ if tls13 && core.config.is_compatible() => random_session_id(core)?,
             _ => Vec::new(),
         };
-        let key_share = match config.groups.first() {
-            Some(&group) if tls13 && config.shape.key_share => Some(config.key_shares.share(group)?),
-            Some(_) if tls13 => None,
-            None if tls13 => return Err(Error::NothingToOffer("no group")),
-            _ => None,
-        };
+        if tls13 && config.groups.is_empty() {
+            return Err(Error::NothingToOffer("no group"));
+        }
+        let shared = config.shared_groups().iter().filter(|group| tls13 && config.shape.key_share && group.0 != GREASE);
+        let key_shares = shared.map(|&group| config.key_shares.share(group)).collect::<Result<_, _>>()?;
 
         let session_offered = !matches!(offer, Offer::Full { .. });
         let (early, retried) = (None, None);
-        let mut state = Self { offer, session_offered, client_random, session_id, key_share, early, retried };
+        let mut state = Self { offer, session_offered, client_random, session_id, key_shares, early, retried };
         state.send_hello(core, None)?;
         state.begin_early_data(core)?;
         Ok(state)
@@ -90,7 +91,8 @@ impl ExpectServerHello {
         let hello = Hello {
             random: &self.client_random,
             session_id: &self.session_id,
-            key_share: self.key_share.as_deref(),
+            key_shares: &self.key_shares,
+            is_second: self.retried.is_some(),
             cookie,
             offer: &self.offer,
             now: core.now,
@@ -137,7 +139,7 @@ impl ExpectServerHello {
             offer,
             client_random: *sent.random,
             session_id: sent.session_id.to_vec(),
-            key_share: Some(key_share),
+            key_shares: vec![key_share],
             early,
             retried,
         };

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_model::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, Verification, Version};
+use reprise_model::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, SharedGroups, Verification, Version};
 use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -116,8 +116,12 @@ fn section_5_after_the_second_hello_unverified() {
     let mut transcript = Transcript::after_retry(Hash::Sha256, trace.get("client ClientHello"));
     transcript.add(trace.get("server HelloRetryRequest"));
     transcript.add(trace.get("client ClientHello 2"));
-    let retry =
-        Retry { suite: &SUITES[0], group: Some(NamedGroup::SECP256R1), shared: Some(NamedGroup::X25519), transcript };
+    let retry = Retry {
+        suite: &SUITES[0],
+        group: Some(NamedGroup::SECP256R1),
+        shared: SharedGroups::of([NamedGroup::X25519.0]),
+        transcript,
+    };
     // The first hello was another connection's; to this one it has been sent already.
     let mut core = core(config(Vec::new()));
     core.send_handshake(trace.get("client ClientHello")).unwrap();

@@ -1,6 +1,6 @@
 //! HelloRetryRequest: the server wants another key share, or its cookie back (RFC 9846 §4.2.4).
 
-use reprise_model::Version;
+use reprise_model::{SharedGroups, Version};
 use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
 use reprise_wire::{ExtensionType, ServerHello};
 
@@ -38,14 +38,14 @@ impl ExpectServerHello {
         if group.is_none() && cookie.is_none() {
             return Err(Misbehaviour::IllegalRetry("it asks for nothing").into());
         }
-        let shared = self.key_share.as_ref().map(|share| share.group());
+        let shared = SharedGroups::of(self.key_shares.iter().map(|share| share.group().0));
         if let Some(group) = group {
             check_group(core, group)?;
-            if shared == Some(group) {
+            if self.key_shares.iter().any(|share| share.group() == group) {
                 return Err(Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
             }
             if core.config.answers_retry {
-                self.key_share = Some(core.config.key_shares.share(group)?);
+                self.key_shares = vec![core.config.key_shares.share(group)?];
             }
         }
         if !core.config.answers_retry {

@@ -38,6 +38,10 @@ impl ExpectServerHello {
         if version == Version::Tls12 && core.early_data.is_unanswered() {
             return Err(Misbehaviour::EarlyDataUnderTls12.into());
         }
+        if !core.config.versions.contains(&version) {
+            // In the form of a client that knows both, and not what this connection is made for.
+            return Err(Error::OtherVersion(hello.legacy_version));
+        }
         core.version = Some(version);
         match version {
             Version::Tls13 => tls13::accept(self, core, message, &hello),

@@ -3,7 +3,7 @@
 use reprise_model::{ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version};
 use reprise_wire::extensions::SupportedVersions;
 use reprise_wire::extensions::{OfferedPsks, ProtocolNameList, PskKeyExchangeModes, ServerNameList, SupportedGroups};
-use reprise_wire::{ClientHello, ContentType, ExtensionType, Extensions, Handshake, HandshakeType, ProtocolVersion, Record};
+use reprise_wire::{ClientHello, ExtensionType, Extensions, Handshake, HandshakeType, ProtocolVersion, first_message};
 
 /// The most names of protocols and the most characters of a name that are kept.
 const MAX_NAMES: usize = 16;
@@ -13,7 +13,7 @@ const MAX_IDENTITIES: usize = 16;
 
 /// Reads the ClientHello at the front of `received`, in however many records it stands; none if it is no whole one.
 pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Option<GivenSession>) -> Option<ClientOffer> {
-    let message = joined(received)?;
+    let (_, message) = first_message(received).ok()??;
     let (message, _) = Handshake::parse(&message).ok()??;
     if message.msg_type != HandshakeType::CLIENT_HELLO {
         return None;
@@ -38,24 +38,6 @@ pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Opti
         early_data: find(ExtensionType::EARLY_DATA).is_some(),
         sessions,
     })
-}
-
-/// The handshake message of the first records.
-fn joined(mut received: &[u8]) -> Option<Vec<u8>> {
-    let mut message = Vec::new();
-    loop {
-        if let Some((_, length)) = Handshake::announced(&message)
-            && message.len() >= length
-        {
-            return Some(message);
-        }
-        let (record, consumed) = Record::parse(received).ok()??;
-        if record.content_type != ContentType::HANDSHAKE {
-            return None;
-        }
-        message.extend_from_slice(record.fragment);
-        received = received.get(consumed..)?;
-    }
 }
 
 fn versions(hello: &ClientHello<'_>, extensions: Extensions<'_>) -> Vec<Version> {

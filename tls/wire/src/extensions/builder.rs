@@ -28,6 +28,21 @@ impl ExtensionsBuilder {
         self
     }
 
+    /// Puts an extension before the last, if that is of the type `before`; else at the end.
+    pub fn insert_before(&mut self, before: ExtensionType, extension: ExtensionType, data: &[u8]) -> &mut Self {
+        let mut start = 0;
+        let mut last = None;
+        for (found, data) in self.view().iter() {
+            last = Some((found, start));
+            start += 4 + data.len();
+        }
+        let place = last.filter(|(found, _)| *found == before).map_or(start, |(_, start)| start);
+        let behind = self.bytes.split_off(place);
+        self.push(extension, |out| out.extend_from_slice(data));
+        self.bytes.extend_from_slice(&behind);
+        self
+    }
+
     /// What was pushed, as a message takes it.
     pub fn view(&self) -> Extensions<'_> {
         Extensions { bytes: &self.bytes }

@@ -14,8 +14,8 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::handshake::checks::{check_group, choose_scheme, expect};
+use crate::hello_form::is_of_tls12;
 use crate::joiner::Message;
-use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
 use crate::verify::{CertificateError, LeafKey, curve, subject_public_key_info};
 

@@ -20,7 +20,7 @@ const NO_KEY_SHARE: Misbehaviour =
     Misbehaviour::MissingExtension { message: "ServerHello", extension: ExtensionType::KEY_SHARE };
 
 pub(crate) fn accept(
-    mut state: ExpectServerHello,
+    state: ExpectServerHello,
     core: &mut Core,
     message: &Message<'_>,
     hello: &ServerHello<'_>,
@@ -33,10 +33,8 @@ pub(crate) fn accept(
     let extensions = hello.extensions.unwrap_or_default();
     only_permitted(core, extensions, Place::ServerHelloTls13)?;
     core.observe_choice(Version::Tls13, suite, state.session_offered);
-    let hello_retry = state
-        .retried
-        .as_ref()
-        .map(|retry| HelloRetry { shared: retry.shared.map(|it| it.0), wanted: retry.group.map(|it| it.0) });
+    let hello_retry =
+        state.retried.as_ref().map(|retry| HelloRetry { shared: retry.shared, wanted: retry.group.map(|it| it.0) });
     core.note(|facts| facts.hello_retry = hello_retry);
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
@@ -46,7 +44,7 @@ pub(crate) fn accept(
     let shared = if resumed && accept_psk_mode(core, extensions)? == PskMode::PskKe {
         None
     } else {
-        Some(agree(&mut state, core, extensions)?)
+        Some(agree(&state, core, extensions)?)
     };
     let ExpectServerHello { client_random, early, retried, .. } = state;
     let early = match early {
@@ -91,17 +89,16 @@ fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMod
 }
 
 /// The (EC)DHE secret with the server's share.
-fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<'_>) -> Result<SharedSecret, Error> {
+fn agree(state: &ExpectServerHello, core: &mut Core, extensions: Extensions<'_>) -> Result<SharedSecret, Error> {
     let theirs = read(extensions, ExtensionType::KEY_SHARE, KeyShareServerHello::parse)?.ok_or(NO_KEY_SHARE)?.server_share;
-    let ours = state.key_share.take().ok_or(NO_KEY_SHARE)?;
-    if theirs.group != ours.group() {
+    let Some(ours) = state.key_shares.iter().find(|share| share.group() == theirs.group) else {
         check_group(core, theirs.group)?;
         let asked = state.retried.as_ref().and_then(|retry| retry.group);
         return Err(match asked {
             Some(_) => Misbehaviour::ChangedAfterRetry("the group").into(),
             None => Misbehaviour::UnofferedGroup(theirs.group).into(),
         });
-    }
+    };
     core.note(|facts| {
         (facts.group, facts.key_share) = (Some(theirs.group.0), key_share_ending(theirs.key_exchange));
     });

@@ -1,6 +1,6 @@
 //! What the rules make of handshakes that cost more than they have to: a retry, a certificate.
 
-use reprise_model::{CertificateChain, Facts, HelloRetry, Kind, PeerKey, Version};
+use reprise_model::{CertificateChain, Facts, HelloRetry, Kind, PeerKey, SharedGroups, Version};
 
 use super::super::*;
 use super::{assert_tells, told};
@@ -11,7 +11,7 @@ const X25519: u16 = 0x1d;
 const P384: u16 = 0x18;
 
 fn asked_for(wanted: u16) -> impl Fn(&mut Facts) {
-    move |facts| facts.hello_retry = Some(HelloRetry { shared: Some(X25519), wanted: Some(wanted) })
+    move |facts| facts.hello_retry = Some(HelloRetry { shared: SharedGroups::of([X25519]), wanted: Some(wanted) })
 }
 
 /// A hundred full and a hundred resumed connections, all retried; the pair of groups as the document has it, and what a retry costs.
@@ -90,8 +90,8 @@ fn some_retries_are_told_by_kind() {
 #[test]
 fn a_retry_of_another_kind_is_no_finding() {
     let full = |retry| Example::new().run("1.3", Kind::Full, 900).facts(move |facts| facts.hello_retry = Some(retry));
-    let cookie = full(HelloRetry { shared: Some(X25519), wanted: None });
-    let provoked = full(HelloRetry { shared: None, wanted: Some(P384) });
+    let cookie = full(HelloRetry { shared: SharedGroups::of([X25519]), wanted: None });
+    let provoked = full(HelloRetry { shared: SharedGroups::default(), wanted: Some(P384) });
     let early = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20).facts(asked_for(P384));
     let all = [cookie, provoked, early.hello_retry("x25519", "secp384r1", None), Example::new().run("1.3", Kind::Full, 900)];
     for example in all {

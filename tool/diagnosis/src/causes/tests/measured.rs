@@ -3,7 +3,7 @@
 use reprise_model::document::TicketRequestRecord;
 use reprise_model::{
     ClientAuthentication, EarlyData, Facts, FaultName, HelloRetry, Kind, Nanos, Observation, Origin, PeerKey, Phase,
-    PskMode, Ticket, TicketKeyName, Verification,
+    PskMode, SharedGroups, Ticket, TicketKeyName, Verification,
 };
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -198,7 +198,8 @@ fn a_key_exchange_that_is_left_out_is_told() {
 #[test]
 fn early_data_is_told_by_what_becomes_of_it() {
     let fate = |fate| early().facts(move |it| it.early_data = Some(fate));
-    let retried = |it: &mut Facts| it.hello_retry = Some(HelloRetry { shared: Some(0x1d), wanted: Some(0x18) });
+    let retried =
+        |it: &mut Facts| it.hello_retry = Some(HelloRetry { shared: SharedGroups::of([0x1d]), wanted: Some(0x18) });
     let reject = negotiating(|it| it.early_data = Some(EarlyData::Rejected));
     let too_early = |early_data| fate(early_data).all(|it| it.http_status = Some(425));
     let given = |bytes| move |it: &mut Facts| it.tickets.add(ticket(bytes));
