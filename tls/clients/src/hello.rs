@@ -1,6 +1,7 @@
 //! A ClientHello as data: what stays the same from connection to connection, by IANA's names.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use reprise_engine::{GREASE, HelloExtension, HelloForm, is_grease};
 use reprise_model::PskMode;
@@ -54,6 +55,23 @@ pub enum Said {
     Names(Vec<String>),
     /// Of a GREASE ECH, the lengths that its payload may have.
     Lengths(Vec<u16>),
+}
+
+/// What the engine offers in a client's place, by number; [`GREASE`] stands where a connection draws one.
+#[derive(Clone, Debug)]
+pub struct ClientOffer {
+    /// The suites, in order of preference.
+    pub(crate) suites: Vec<u16>,
+    /// The groups, in order of preference.
+    pub(crate) groups: Vec<u16>,
+    /// The groups of the key shares.
+    pub(crate) key_share_groups: Vec<u16>,
+    /// The schemes in which the server may sign.
+    pub(crate) signature_schemes: Vec<u16>,
+    /// How a PSK may be used.
+    pub(crate) psk_modes: Vec<PskMode>,
+    /// The form of the ClientHello.
+    pub(crate) form: Arc<HelloForm>,
 }
 
 /// Why a ClientHello is no row.
@@ -141,8 +159,8 @@ impl HelloRecord {
             for (name, ours) in said {
                 let theirs = other.extensions.iter().find_map(|it| it.said(name));
                 let is_same = match (ours, theirs) {
-                    // Every connection draws one of them.
-                    (Said::Lengths(ours), Some(Said::Lengths(theirs))) => ours.iter().any(|it| theirs.contains(it)),
+                    // Every connection draws one, of which a few connections show not all.
+                    (Said::Lengths(_), Some(Said::Lengths(_))) => true,
                     (ours, theirs) => name == GREASE_NAME || Some(ours) == theirs,
                 };
                 if !is_same {
@@ -153,58 +171,39 @@ impl HelloRecord {
         found
     }
 
-    /// The form in which the engine offers the same.
+    /// What the engine offers in this client's place.
     ///
     /// # Errors
     /// If a name has no number, or an extension says what it cannot.
-    pub fn form(&self) -> Result<HelloForm, HelloError> {
-        Ok(HelloForm {
-            versions: self
-                .listed(ExtensionType::SUPPORTED_VERSIONS, "version", |it| ProtocolVersion::from_name(it).map(|it| it.0))?
-                .into_iter()
-                .map(ProtocolVersion)
-                .collect(),
-            extensions: self.extensions.iter().map(ExtensionRecord::form).collect::<Result<_, _>>()?,
-            permutes: self.permutes,
-            record_version: ProtocolVersion(number("version", &self.record_version, |it| {
-                ProtocolVersion::from_name(it).map(|it| it.0)
-            })?),
-            is_compatible: self.session_id,
+    pub fn offer(&self) -> Result<ClientOffer, HelloError> {
+        let version = |name: &str| ProtocolVersion::from_name(name).map(|it| it.0);
+        let group = |name: &str| NamedGroup::from_name(name).map(|it| it.0);
+        let suite = |name: &str| CipherSuite::from_name(name).map(|it| it.0);
+        let scheme = |name: &str| SignatureScheme::from_name(name).map(|it| it.0);
+        let versions = self.listed(ExtensionType::SUPPORTED_VERSIONS, "version", version)?;
+        Ok(ClientOffer {
+            suites: self.cipher_suites.iter().map(|name| number("suite", name, suite)).collect::<Result<_, _>>()?,
+            groups: self.listed(ExtensionType::SUPPORTED_GROUPS, "group", group)?,
+            key_share_groups: self.listed(ExtensionType::KEY_SHARE, "group", group)?,
+            signature_schemes: self.listed(ExtensionType::SIGNATURE_ALGORITHMS, "signature scheme", scheme)?,
+            psk_modes: self.psk_modes(),
+            form: Arc::new(HelloForm {
+                versions: versions.into_iter().map(ProtocolVersion).collect(),
+                extensions: self.extensions.iter().map(ExtensionRecord::form).collect::<Result<_, _>>()?,
+                permutes: self.permutes,
+                record_version: ProtocolVersion(number("version", &self.record_version, version)?),
+                is_compatible: self.session_id,
+            }),
         })
     }
 
-    /// The suites, in order of preference.
-    pub(crate) fn suites(&self) -> Result<Vec<u16>, HelloError> {
-        let suite = |name: &String| number("suite", name, |it| CipherSuite::from_name(it).map(|it| it.0));
-        self.cipher_suites.iter().map(suite).collect()
-    }
-
-    /// The groups, in order of preference.
-    pub(crate) fn groups(&self) -> Result<Vec<u16>, HelloError> {
-        self.listed(ExtensionType::SUPPORTED_GROUPS, "group", |it| NamedGroup::from_name(it).map(|it| it.0))
-    }
-
-    /// The groups of the key shares.
-    pub(crate) fn key_share_groups(&self) -> Result<Vec<u16>, HelloError> {
-        self.listed(ExtensionType::KEY_SHARE, "group", |it| NamedGroup::from_name(it).map(|it| it.0))
-    }
-
-    /// The schemes in which the server may sign.
-    pub(crate) fn signature_schemes(&self) -> Result<Vec<u16>, HelloError> {
-        self.listed(ExtensionType::SIGNATURE_ALGORITHMS, "signature scheme", |it| {
-            SignatureScheme::from_name(it).map(|it| it.0)
-        })
-    }
-
-    /// How a PSK may be used.
-    pub(crate) fn psk_modes(&self) -> Result<Vec<PskMode>, HelloError> {
-        let modes = self.names_of(ExtensionType::PSK_KEY_EXCHANGE_MODES).iter().filter_map(|name| {
-            let mode = PskKeyExchangeMode::from_name(name);
-            (mode == Some(PskKeyExchangeMode::PSK_DHE_KE))
-                .then_some(PskMode::PskDheKe)
-                .or_else(|| (mode == Some(PskKeyExchangeMode::PSK_KE)).then_some(PskMode::PskKe))
-        });
-        Ok(modes.collect())
+    fn psk_modes(&self) -> Vec<PskMode> {
+        let mode = |name: &String| match PskKeyExchangeMode::from_name(name)? {
+            PskKeyExchangeMode::PSK_DHE_KE => Some(PskMode::PskDheKe),
+            PskKeyExchangeMode::PSK_KE => Some(PskMode::PskKe),
+            _ => None,
+        };
+        self.names_of(ExtensionType::PSK_KEY_EXCHANGE_MODES).iter().filter_map(mode).collect()
     }
 
     /// The protocols of ALPN.

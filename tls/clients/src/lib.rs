@@ -6,8 +6,7 @@
 //!
 //! let go = ClientRow::named("go").unwrap();
 //! println!("{}: {}", go.name, go.client);
-//! let form = go.hello.form().unwrap();
-//! assert!(!form.permutes);
+//! assert!(!go.hello.permutes);
 //! ```
 
 mod fingerprint;
@@ -15,5 +14,5 @@ mod hello;
 mod row;
 
 pub use fingerprint::{Fingerprint, Transport, fingerprint};
-pub use hello::{ExtensionRecord, HelloError, HelloRecord, Said};
-pub use row::{ClientRow, rows};
+pub use hello::{ClientOffer, ExtensionRecord, HelloError, HelloRecord, Said};
+pub use row::{ClientRow, RowFile, rows};

@@ -1,16 +1,17 @@
 //! The rows: one file for each client, written by `cargo xtask like NAME` from what the client itself sent.
 
-use std::sync::LazyLock;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
-use reprise_engine::Config;
+use reprise_engine::{Config, is_grease};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use serde::{Deserialize, Serialize};
 
-use crate::hello::{HelloError, HelloRecord};
+use crate::hello::{ClientOffer, HelloRecord};
 
-/// One client, and the ClientHello that it sent.
+/// One client, and the ClientHello that it sent: a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientRow {
+pub struct RowFile {
     /// The name that `--like` takes.
     pub name: String,
     /// The program, its version and that of its TLS library.
@@ -21,6 +22,22 @@ pub struct ClientRow {
     pub by: String,
     /// What it sent.
     pub hello: HelloRecord,
+}
+
+/// One client, and what the engine offers in its place.
+#[derive(Debug)]
+pub struct ClientRow {
+    /// As the file has it.
+    file: RowFile,
+    offer: ClientOffer,
+}
+
+impl Deref for ClientRow {
+    type Target = RowFile;
+
+    fn deref(&self) -> &RowFile {
+        &self.file
+    }
 }
 
 macro_rules! row_files {
@@ -47,8 +64,10 @@ row_files! {
 
 /// Every row; a file that cannot be read has none, which a test refuses.
 pub fn rows() -> &'static [ClientRow] {
-    static ROWS: LazyLock<Vec<ClientRow>> =
-        LazyLock::new(|| FILES.iter().filter_map(|file| serde_json::from_str(file).ok()).collect());
+    static ROWS: LazyLock<Vec<ClientRow>> = LazyLock::new(|| {
+        let files = FILES.iter().filter_map(|file| serde_json::from_str::<RowFile>(file).ok());
+        files.filter_map(|file| Some(ClientRow { offer: file.hello.offer().ok()?, file })).collect()
+    });
     &ROWS
 }
 
@@ -58,20 +77,27 @@ impl ClientRow {
         rows().iter().find(|row| row.name == name)
     }
 
+    /// The groups that it offers, in order of preference, without the place of GREASE.
+    pub fn groups(&self) -> Vec<NamedGroup> {
+        let groups = self.offer.groups.iter().filter(|group| !is_grease(**group));
+        groups.copied().map(NamedGroup).collect()
+    }
+
+    /// The groups that get a key share, likewise.
+    pub fn key_share_groups(&self) -> Vec<NamedGroup> {
+        let groups = self.offer.key_share_groups.iter().filter(|group| !is_grease(**group));
+        groups.copied().map(NamedGroup).collect()
+    }
+
     /// Makes `config` offer what this client offers, in its form: suites, groups, shares, schemes, PSK modes and extensions. The
     /// versions that are accepted, the name, ALPN, and the client's certificate stay.
-    ///
-    /// # Errors
-    /// If the row names what has no number.
-    pub fn apply(&self, config: &mut Config) -> Result<(), HelloError> {
-        let numbers = |list: Vec<u16>| list.into_iter();
-        config.cipher_suites = numbers(self.hello.suites()?).map(CipherSuite).collect();
-        config.groups = numbers(self.hello.groups()?).map(NamedGroup).collect();
-        config.key_share_groups = numbers(self.hello.key_share_groups()?).map(NamedGroup).collect();
-        config.signature_schemes = numbers(self.hello.signature_schemes()?).map(SignatureScheme).collect();
-        config.tls13.psk_modes = self.hello.psk_modes()?;
-        config.form = Some(std::sync::Arc::new(self.hello.form()?));
-        Ok(())
+    pub fn apply(&self, config: &mut Config) {
+        config.cipher_suites = self.offer.suites.iter().copied().map(CipherSuite).collect();
+        config.groups = self.offer.groups.iter().copied().map(NamedGroup).collect();
+        config.key_share_groups = self.offer.key_share_groups.iter().copied().map(NamedGroup).collect();
+        config.signature_schemes = self.offer.signature_schemes.iter().copied().map(SignatureScheme).collect();
+        config.tls13.psk_modes.clone_from(&self.offer.psk_modes);
+        config.form = Some(Arc::clone(&self.offer.form));
     }
 }
 
@@ -82,11 +108,11 @@ mod tests {
     #[test]
     fn every_row_can_be_read_and_offered() {
         for file in FILES {
-            let row: ClientRow = serde_json::from_str(file).unwrap_or_else(|error| panic!("{error}: {file}"));
-            row.hello.form().unwrap_or_else(|error| panic!("{}: {error}", row.name));
-            assert!(!row.hello.suites().unwrap().is_empty(), "{}", row.name);
-            assert!(!row.hello.groups().unwrap().is_empty(), "{}", row.name);
+            let row: RowFile = serde_json::from_str(file).unwrap_or_else(|error| panic!("{error}: {file}"));
+            row.hello.offer().unwrap_or_else(|error| panic!("{}: {error}", row.name));
+            let row = ClientRow::named(&row.name).unwrap();
+            assert!(!row.offer.suites.is_empty() && !row.groups().is_empty(), "{}", row.name);
+            assert!(row.key_share_groups().iter().all(|group| row.groups().contains(group)), "{}", row.name);
         }
-        assert_eq!(rows().len(), FILES.len());
     }
 }

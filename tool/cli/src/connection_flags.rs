@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use reprise_clients::ClientRow;
 use reprise_connection::Target;
 use reprise_connection::exchange::{DNS_ALPN, HTTP2_ALPN, Request};
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
@@ -19,7 +20,9 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
-use crate::values::{List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, starttls};
+use crate::values::{
+    List, like, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, starttls,
+};
 
 /// The variable that the password of `--ftp-user` is taken from.
 pub(crate) const FTP_PASSWORD: &str = "REPRISE_FTP_PASSWORD";
@@ -64,6 +67,10 @@ pub(crate) struct ConnectionArgs {
     /// X25519MLKEM768
     #[arg(long, value_name = "GROUPS", visible_alias = "curves", value_parser = parse_groups, help_heading = "TLS")]
     pub(crate) groups: Option<List<NamedGroup>>,
+    /// Offer what this client offers, in its form: groups, key shares, cipher suites, signature schemes, extensions and their
+    /// order, as captured from the client itself
+    #[arg(long, value_name = "CLIENT", value_parser = like(), conflicts_with_all = ["ciphers", "groups"], help_heading = "TLS")]
+    pub(crate) like: Option<&'static ClientRow>,
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Vec<IpAddr>,

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use reprise_clients::{ClientRow, rows};
 use reprise_connection::prologue::StartTls;
 use reprise_session::key_file::KeyPeriod;
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -37,6 +38,12 @@ pub(crate) fn starttls() -> impl TypedValueParser<Value = StartTls> {
         let port = format!("Port {} by default", protocol.default_port());
         (PossibleValue::new(protocol.name()).help(port), protocol)
     }))
+}
+
+/// The clients whose ClientHello may be offered.
+pub(crate) fn like() -> impl TypedValueParser<Value = &'static ClientRow> {
+    let names = rows().iter().map(|row| PossibleValue::new(row.name.as_str()).help(row.client.as_str()));
+    PossibleValuesParser::new(names).try_map(|name| ClientRow::named(&name).ok_or_else(|| format!("unknown value '{name}'")))
 }
 
 /// Connections per second.

@@ -193,8 +193,14 @@ fn asked(options: &LoadOptions) -> LoadAsked {
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
     LoadAsked {
         tls: options.tls.version,
-        groups: options.tls.groups.iter().map(ToString::to_string).collect(),
-        cipher_suites: options.tls.cipher_suites.iter().map(ToString::to_string).collect(),
+        groups: match options.tls.like {
+            Some(row) => row.groups().iter().map(ToString::to_string).collect(),
+            None => options.tls.groups.iter().map(ToString::to_string).collect(),
+        },
+        cipher_suites: match options.tls.like {
+            Some(row) => row.hello.cipher_suites.clone(),
+            None => options.tls.cipher_suites.iter().map(ToString::to_string).collect(),
+        },
         mix: options.mix.iter().copied().collect(),
         connections,
         rate,

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use reprise_clients::ClientRow;
 use reprise_connection::exchange::Application;
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, ClientIdentity};
@@ -63,6 +64,8 @@ pub struct TlsOptions {
     pub cipher_suites: Vec<CipherSuite>,
     /// The groups, in order of preference; the first gets the key share under TLS 1.3.
     pub groups: Vec<NamedGroup>,
+    /// The client in whose form connections offer: then suites and groups are not looked at.
+    pub like: Option<&'static ClientRow>,
     /// The names that are sent, by weight. At least one, which may be no name.
     pub server_names: Vec<WeightedName>,
     /// The protocols that are offered by ALPN.
@@ -223,6 +226,7 @@ impl TlsOptions {
             version,
             cipher_suites: suites.map(|suite| suite.id).collect(),
             groups: vec![NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1],
+            like: None,
             server_names: vec![WeightedName { name: None, weight: 1 }],
             alpn: Vec::new(),
             key_shares: KeyShareMode::Unit,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use reprise_clients::ClientRow;
 use reprise_connection::Fault;
-use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, KeyShares, Session};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, GROUPS, KeyShares, Session};
 use reprise_model::{FaultName, Kind, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -37,14 +38,19 @@ impl LoadShared {
         let nothing_to_offer = |_| Fault::new(FaultName::NothingToOffer);
         let key_shares: Arc<dyn KeyShares> = match options.key_shares {
             KeyShareMode::Unit => Arc::new(UnitKeyShares::default()),
-            KeyShareMode::Reused => Arc::new(ReusedKeyShares::new(&options.groups).map_err(nothing_to_offer)?),
+            KeyShareMode::Reused => {
+                // What is shared at once, and what a retry may ask for.
+                let groups = options.like.map_or_else(|| options.groups.clone(), ClientRow::groups);
+                let spoken: Vec<NamedGroup> = groups.into_iter().filter(|group| GROUPS.contains(group)).collect();
+                Arc::new(ReusedKeyShares::new(&spoken).map_err(nothing_to_offer)?)
+            }
             KeyShareMode::Fresh => Arc::new(FreshKeyShares),
         };
         let entropy = Arc::new(Entropy::default());
         let target = sessions.div_ceil(options.server_names.len().max(1));
         let reuse_tickets = options.version == Version::Tls12 || options.reuse_tickets;
         let name = |name: Option<&str>| {
-            let config = Config {
+            let mut config = Config {
                 versions: vec![options.version],
                 cipher_suites: options.cipher_suites.clone(),
                 groups: options.groups.clone(),
@@ -61,6 +67,11 @@ impl LoadShared {
                     entropy.clone(),
                 )
             };
+            if let Some(row) = options.like {
+                row.apply(&mut config);
+                // A real client answers a retry, each time.
+                config.answers_retry = true;
+            }
             let sessions = Sessions::new(target, wants, reuse_tickets);
             Ok::<_, Fault>(Name { config: Arc::new(config), sessions, wanted_group: None })
         };

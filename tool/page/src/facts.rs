@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use reprise_model::document::{ComparedStack, Provenance, Target};
+use reprise_model::document::{ComparedStack, LikeRecord, Provenance, Target};
 
 use crate::page::{Block, Fact};
 
@@ -26,6 +26,12 @@ pub fn title(target: &Target) -> String {
         Some(proxy) => format!("{name} through {proxy}"),
         None => name,
     }
+}
+
+/// Whose ClientHello is offered, where it is not our own.
+pub fn offered_as(like: Option<&LikeRecord>) -> Option<Fact> {
+    let LikeRecord { name, client, captured } = like?;
+    Some(Fact::new("offers as", format!("{name}: {client}, captured {captured}")))
 }
 
 /// "200 × 388, 503 × 12". What all of them should have come to can wait.

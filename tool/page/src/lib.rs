@@ -21,5 +21,5 @@ mod page;
 pub mod table;
 pub mod terminal;
 
-pub use facts::{counted, responses, source, stacks, stated_lifetime, title};
+pub use facts::{counted, offered_as, responses, source, stacks, stated_lifetime, title};
 pub use page::{Block, Fact, Item, Page, Shown, grouped, section};

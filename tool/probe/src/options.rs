@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reprise_clients::ClientRow;
 use reprise_connection::Target;
 use reprise_connection::exchange::{Application, ConnectionReuse, DNS_ALPN, Request};
 use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
@@ -58,6 +59,8 @@ pub struct Options {
     pub cipher_suites: Vec<CipherSuite>,
     /// The groups to offer; empty for all that the engine speaks.
     pub groups: Vec<NamedGroup>,
+    /// The client in whose form connections offer: then `cipher_suites` and `groups` are not looked at.
+    pub like: Option<&'static ClientRow>,
     /// The PSK that both sides know already: what the kind `psk` offers under TLS 1.3.
     pub psk: Option<ExternalPsk>,
     /// Sessions to begin with, from another process: the first connection offers the newest of them, and without `versions`
@@ -94,6 +97,7 @@ impl Default for Options {
             spacing: Duration::ZERO,
             cipher_suites: Vec::new(),
             groups: Vec::new(),
+            like: None,
             psk: None,
             sessions: Vec::new(),
             tls13: Tls13Extensions::default(),
@@ -109,9 +113,13 @@ impl Options {
         self.kinds == [Kind::Psk]
     }
 
-    /// The groups that are offered, the first with a key share.
-    pub fn offered_groups(&self) -> &[NamedGroup] {
-        if self.groups.is_empty() { EcdhKeyShare::GROUPS } else { &self.groups }
+    /// The groups that are offered, in order of preference.
+    pub fn offered_groups(&self) -> Vec<NamedGroup> {
+        match self.like {
+            Some(row) => row.groups(),
+            None if self.groups.is_empty() => EcdhKeyShare::GROUPS.to_vec(),
+            None => self.groups.clone(),
+        }
     }
 
     /// The HTTP request, where HTTP is what is spoken under TLS.

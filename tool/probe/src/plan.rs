@@ -66,6 +66,9 @@ impl Plan {
         let is_http = options.http_request().is_some();
         let alpn = match &options.alpn {
             Alpn::Protocols(protocols) => protocols.clone(),
+            Alpn::Default if options.starttls.is_none() && options.like.is_some() => {
+                options.like.map(|row| row.hello.alpn()).unwrap_or_default()
+            }
             Alpn::Default if is_http => vec![b"http/1.1".to_vec()],
             Alpn::Default => Vec::new(),
         };
@@ -77,9 +80,9 @@ impl Plan {
             [] => SUITES.iter().map(|suite| suite.id).collect(),
             given => given.to_vec(),
         };
-        let groups = options.offered_groups().to_vec();
+        let groups = options.offered_groups();
         let config = |version| {
-            Arc::new(Config {
+            let mut config = Config {
                 versions: vec![version],
                 cipher_suites: cipher_suites.clone(),
                 groups: groups.clone(),
@@ -89,7 +92,11 @@ impl Plan {
                 identity: options.identity.clone(),
                 key_log: options.key_log.clone(),
                 ..Config::new(server_name.clone(), certificates.clone(), Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
-            })
+            };
+            if let Some(row) = options.like {
+                row.apply(&mut config);
+            }
+            Arc::new(config)
         };
         // A version that is named has a suite, or the engine says that it has none.
         let has_suite = |version: &Version| {

@@ -191,7 +191,8 @@ impl SeriesRun {
 /// The same configuration with its first key share of this group.
 pub(crate) fn sharing(config: &Config, group: NamedGroup) -> Config {
     let others = config.groups.iter().copied().filter(|other| *other != group);
-    Config { groups: [group].into_iter().chain(others).collect(), ..config.clone() }
+    let groups = [group].into_iter().chain(others).collect();
+    Config { groups, key_share_groups: vec![group], ..config.clone() }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use reprise_clients::ClientRow;
 use reprise_connection::Target;
-use reprise_model::document::{Target as TargetRecord, TicketRequestRecord};
+use reprise_model::document::{LikeRecord, Target as TargetRecord, TicketRequestRecord};
 use reprise_probe::Options;
 
 /// The target, at the address that answered.
@@ -18,7 +19,13 @@ pub(crate) fn target_record(target: &Target, options: &Options, address: Option<
         proxy: options.proxy.as_ref().map(ToString::to_string),
         proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
         starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
+        like: options.like.map(like_record),
     }
+}
+
+/// The client in whose form connections offer.
+pub fn like_record(row: &ClientRow) -> LikeRecord {
+    LikeRecord { name: row.name.clone(), client: row.client.clone(), captured: row.captured.clone() }
 }
 
 /// How many tickets a document says were asked for.

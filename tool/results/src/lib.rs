@@ -24,6 +24,7 @@ mod warnings;
 #[cfg(test)]
 mod guide;
 
+pub use asked_record::like_record;
 pub use baseline::{EarlierResult, Scope, compare, foresight, no_such_result};
 pub use compare_baseline::{EarlierComparison, compare_stacks};
 pub use condition::{

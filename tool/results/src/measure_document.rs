@@ -88,7 +88,7 @@ pub(crate) fn figures_document(
         answers_differ,
         samples: records(series),
         ticket_request: ticket_request(options),
-        hello_retry: hello_retry(series, options.offered_groups(), retries, options.seed),
+        hello_retry: hello_retry(series, &options.offered_groups(), retries, options.seed),
         ..MeasureDocument::begun(target.to_string(), shown, provenance)
     }
 }

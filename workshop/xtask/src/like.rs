@@ -4,7 +4,7 @@ mod capture;
 mod programs;
 
 use anyhow::{Context, bail};
-use reprise_clients::{ClientRow, HelloRecord};
+use reprise_clients::{ClientRow, HelloRecord, RowFile};
 
 use self::capture::hellos_of;
 use self::programs::{CLIENTS, Client};
@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String], check: bool) -> anyho
         let hello = seen(client).with_context(|| client.row.to_owned())?;
         let path = workspace.root().join(FOLDER).join(format!("{}.json", client.row));
         if !check {
-            let row = ClientRow {
+            let row = RowFile {
                 name: client.row.to_owned(),
                 client: version,
                 captured: today()?,

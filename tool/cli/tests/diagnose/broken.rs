@@ -232,6 +232,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         subject: Subject::Server,
         address: None,
         other_addresses: Vec::new(),
+        like: None,
         software: None,
         reached: true,
         failure: None,

@@ -65,6 +65,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         address: examination.address.map(|address| address.to_string()),
         other_addresses: examination.other_addresses.iter().map(ToString::to_string).collect(),
         software,
+        like: figures.target.like.clone(),
         reached,
         verdict: match (&failure, reached) {
             (failure, false) => not_reached(failure.as_ref()),

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerDifference, ConditionRecord, Confidence, Finding, Fleet, IsolationRecord, Provenance, Severity};
+use super::{
+    AnswerDifference, ConditionRecord, Confidence, Finding, Fleet, IsolationRecord, LikeRecord, Provenance, Severity,
+};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -106,6 +108,9 @@ pub struct Diagnosis {
     pub other_addresses: Vec<String>,
     /// The software that it reveals or that was named; null where neither.
     pub software: Option<String>,
+    /// The client in whose form each connection offered (`--like`); absent where it was Reprise's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<LikeRecord>,
     /// Whether a handshake completed: without one nothing is known.
     pub reached: bool,
     /// Why not, or what ended the diagnosis before its time; null where nothing did.

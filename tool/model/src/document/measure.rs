@@ -123,6 +123,21 @@ pub struct Target {
     /// The protocol that asks for TLS, `smtp`, `postgres`, …; absent where connections begin with TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starttls: Option<String>,
+    /// The client in whose form each connection offers (`--like`); absent where it is Reprise's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<LikeRecord>,
+}
+
+/// A client whose ClientHello is offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LikeRecord {
+    /// The name that `--like` takes.
+    pub name: String,
+    /// The program and its version.
+    pub client: String,
+    /// The day on which its ClientHello was captured.
+    pub captured: String,
 }
 
 /// A process's first connection, with a session that another had saved. It is one of the samples too.

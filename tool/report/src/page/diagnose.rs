@@ -7,7 +7,7 @@ use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, Shown, counted, source, stated_lifetime};
+use reprise_page::{Block, Fact, Page, Shown, counted, offered_as, source, stated_lifetime};
 
 use super::findings::{items, left_out};
 use super::fleet::fleet;
@@ -68,7 +68,8 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let is_shown = target.reached && !target.matrix.is_empty();
     let resumed = is_shown.then(|| Fact::new("resumed", resumed(&target.matrix)));
     let lifetime = lifetime(&target.matrix).map(|lifetime| Fact::new("lifetime", lifetime));
-    let facts = address.into_iter().chain(software).chain(resumed).chain(lifetime);
+    let offered = offered_as(target.like.as_ref());
+    let facts = address.into_iter().chain(software).chain(offered).chain(resumed).chain(lifetime);
     let facts: Vec<Fact> = facts.chain(target.nodes.map(behind)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));

@@ -11,7 +11,7 @@ use reprise_diagnosis::answers;
 use reprise_page::conditions::conditions;
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Item, Page, counted, responses, section, source, title};
+use reprise_page::{Block, Fact, Item, Page, counted, offered_as, responses, section, source, title};
 
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
@@ -135,6 +135,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
+    facts.extend(offered_as(document.target.like.as_ref()));
     facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
     facts.extend(responses(&document.http_status));
     if !document.alpn.is_empty() {

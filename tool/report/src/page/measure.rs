@@ -9,7 +9,7 @@ use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Scale, Unit, signed};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, Shown, responses, source, stated_lifetime, title};
+use reprise_page::{Block, Fact, Page, Shown, offered_as, responses, source, stated_lifetime, title};
 use reprise_results::sentences;
 
 use super::baseline::baseline;
@@ -42,7 +42,7 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
 }
 
 fn facts(document: &MeasureDocument) -> Vec<Fact> {
-    let mut facts = Vec::new();
+    let mut facts: Vec<Fact> = offered_as(document.target.like.as_ref()).into_iter().collect();
     for version in [Version::Tls12, Version::Tls13] {
         facts.extend(negotiated(document, version).map(|value| Fact::new(version.to_string(), value)));
     }

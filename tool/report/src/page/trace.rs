@@ -12,11 +12,12 @@ use super::measure::{certificate, use_of_psk};
 use ladder::ladder;
 use reprise_page::figures::{Figure, Scale, Unit, signed};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, Shown, source, title};
+use reprise_page::{Block, Fact, Page, Shown, offered_as, source, title};
 
 /// What is shown of one trace; in full also what each message is for and says.
 pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> =
+        offered_as(document.target.like.as_ref()).map(|fact| Block::Facts(vec![fact])).into_iter().collect();
     let mut said = Vec::new();
     for trace in &document.traces {
         let unit = unit(trace);

@@ -8,11 +8,17 @@ pub(super) fn warnings(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<
         other("target", &Some(earlier.label.clone()), &Some(now.label.clone())),
         other("address", &earlier.target.address, &now.target.address),
         other("path", &earlier.target.path, &now.target.path),
+        other("offer", &offer(earlier), &offer(now)),
     ];
     let mut warnings: Vec<String> = of_target.into_iter().flatten().collect();
     warnings.extend(of_provenance(&earlier.provenance, &now.provenance));
     warnings.extend(cut_short(earlier.interrupted));
     warnings
+}
+
+/// Whose ClientHello it offers.
+fn offer(document: &MeasureDocument) -> Option<String> {
+    Some(document.target.like.as_ref().map_or_else(|| "reprise's own".to_owned(), |like| format!("that of {}", like.client)))
 }
 
 /// Where another machine or program made them.

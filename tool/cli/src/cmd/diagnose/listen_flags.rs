@@ -9,7 +9,7 @@ use clap::Args;
 use crate::values::{parse_long_duration, parse_server_name};
 
 /// What says how connections are made, or to what: here it is the client that makes them.
-const OF_TARGETS: [&str; 32] = [
+const OF_TARGETS: [&str; 33] = [
     "targets",
     "targets_from",
     "ftp_user",
@@ -36,6 +36,7 @@ const OF_TARGETS: [&str; 32] = [
     "alpn",
     "ciphers",
     "groups",
+    "like",
     "resolve",
     "ipv4",
     "ipv6",

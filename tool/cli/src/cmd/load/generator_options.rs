@@ -127,6 +127,7 @@ impl LoadArgs {
                 None => defaults.cipher_suites.clone(),
             },
             groups: self.group_list(&defaults.groups)?,
+            like: self.connection.like,
             server_names,
             key_shares: self.key_shares,
             alpn: self.protocols()?,
@@ -199,7 +200,8 @@ impl LoadArgs {
 
     /// Those that are offered.
     fn protocols(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        Ok(self.connection.protocols()?.unwrap_or_default())
+        let of_client = || self.connection.like.map(|row| row.hello.alpn()).filter(|_| self.connection.starttls.is_none());
+        Ok(self.connection.protocols()?.or_else(of_client).unwrap_or_default())
     }
 
     fn route(&self, address: SocketAddr) -> Option<Route> {

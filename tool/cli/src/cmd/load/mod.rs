@@ -16,7 +16,7 @@ use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
 use reprise_results::fault::{FaultContext, about};
-use reprise_results::{fewer_connections, word_load};
+use reprise_results::{fewer_connections, like_record, word_load};
 
 use self::live::Live;
 use crate::ending::Ending;
@@ -57,6 +57,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         path: (options.requests > 0 && arguments.is_http()).then(|| without_query(arguments.path().to_owned())),
         starttls: arguments.connection.starttls.map(|protocol| protocol.to_string()),
         proxy_protocol: arguments.connection.proxy_protocol.map(|version| version.name().to_owned()),
+        like: arguments.connection.like.map(like_record),
         ..TargetRecord::default()
     };
     options.fit_descriptors();
