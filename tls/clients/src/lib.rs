@@ -9,10 +9,12 @@
 //! assert!(!go.hello.permutes);
 //! ```
 
+mod decompress;
 mod fingerprint;
 mod hello;
 mod row;
 
+pub use decompress::Decompressor;
 pub use fingerprint::{Fingerprint, Transport, fingerprint};
 pub use hello::{ClientOffer, ExtensionRecord, HelloError, HelloRecord, Said};
 pub use row::{ClientRow, RowFile, rows};

@@ -7,6 +7,7 @@ use reprise_engine::{Config, is_grease};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use serde::{Deserialize, Serialize};
 
+use crate::decompress::Decompressor;
 use crate::hello::{ClientOffer, HelloRecord};
 
 /// One client, and the ClientHello that it sent: a file.
@@ -98,6 +99,7 @@ impl ClientRow {
         config.signature_schemes = self.offer.signature_schemes.iter().copied().map(SignatureScheme).collect();
         config.tls13.psk_modes.clone_from(&self.offer.psk_modes);
         config.form = Some(Arc::clone(&self.offer.form));
+        config.decompressor = Some(Arc::new(Decompressor));
     }
 }
 

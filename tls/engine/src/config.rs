@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
-use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
+use reprise_wire::{CertificateCompressionAlgorithm, CipherSuite, NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
 use zeroize::Zeroizing;
 
@@ -42,6 +42,8 @@ pub struct Config {
     pub form: Option<Arc<HelloForm>>,
     /// What to do with the server's certificate.
     pub certificates: CertificatePolicy,
+    /// What undoes the compression of certificates, where the form offers it (RFC 8879).
+    pub decompressor: Option<Arc<dyn Decompress>>,
     /// The client's own certificate.
     pub identity: Option<Arc<ClientIdentity>>,
     /// Where key shares come from.
@@ -104,6 +106,7 @@ impl Config {
             shape: HelloShape::default(),
             form: None,
             certificates,
+            decompressor: None,
             identity: None,
             key_shares,
             entropy,
@@ -144,6 +147,13 @@ impl Default for Tls13Extensions {
     fn default() -> Self {
         Self { psk_modes: vec![PskMode::PskDheKe], ticket_request: None }
     }
+}
+
+/// Undoes the compression of a server's certificates (RFC 8879).
+pub trait Decompress: Send + Sync {
+    /// The `length` bytes that `compressed` holds. Holds no more than that at any time; `None` where it is broken, or holds fewer or
+    /// more.
+    fn decompress(&self, algorithm: CertificateCompressionAlgorithm, compressed: &[u8], length: usize) -> Option<Vec<u8>>;
 }
 
 /// Randomness that is not a key share.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use reprise_model::{Direction, Event, Facts, Nanos, Outcome, Protocol, What};
-use reprise_wire::{AlertDescription, AlertLevel, ContentType, MAX_PLAINTEXT};
+use reprise_wire::{AlertDescription, AlertLevel, ContentType};
 
 use crate::config::Config;
 use crate::core::Core;
@@ -125,7 +125,7 @@ impl Connection {
         if self.core.closed || !self.state.as_ref().is_some_and(State::is_traffic) {
             return Err(Error::Closed);
         }
-        for fragment in data.chunks(MAX_PLAINTEXT) {
+        for fragment in data.chunks(self.core.record_size) {
             self.core.observe(Direction::Sent, What::ApplicationData, fragment.len());
             self.core.send_record(ContentType::APPLICATION_DATA, fragment)?;
         }
@@ -144,7 +144,7 @@ impl Connection {
             return Err(Error::Closed);
         }
         let (data, _) = data.split_at(data.len().min(self.core.early_data.left()));
-        for fragment in data.chunks(MAX_PLAINTEXT) {
+        for fragment in data.chunks(self.core.record_size) {
             self.core.observe(Direction::Sent, What::ApplicationData, fragment.len());
             self.core.send_record(ContentType::APPLICATION_DATA, fragment)?;
         }

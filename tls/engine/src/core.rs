@@ -36,6 +36,8 @@ pub(crate) struct Core {
     pub(crate) now: Nanos,
     pub(crate) offered: Offered,
     pub(crate) outgoing: Vec<u8>,
+    /// The most bytes of content in a record that the server takes.
+    pub(crate) record_size: usize,
     pub(crate) application_data: Vec<u8>,
     pub(crate) opener: Option<Opener>,
     sealer: Option<Sealer>,
@@ -72,6 +74,7 @@ impl Core {
             now,
             offered: Offered::default(),
             outgoing: Vec::with_capacity(FLIGHT_LEN),
+            record_size: MAX_PLAINTEXT,
             application_data: Vec::new(),
             opener: None,
             sealer: None,
@@ -101,7 +104,12 @@ impl Core {
 
     /// Sends a whole handshake message, or a flight of several in as few records as hold them.
     pub(crate) fn send_handshake(&mut self, flight: &[u8]) -> Result<(), Error> {
-        self.send_in_records(flight, MAX_PLAINTEXT)
+        self.send_in_records(flight, self.record_size)
+    }
+
+    /// From here on records hold so many bytes at most.
+    pub(crate) fn limit_records(&mut self, size: usize) {
+        self.record_size = size.clamp(1, MAX_PLAINTEXT);
     }
 
     fn send_in_records(&mut self, mut flight: &[u8], size: usize) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! What can go wrong, each naming its culprit.
 
 use reprise_wire::{
-    AlertDescription, CipherSuite, ContentType, HandshakeType, NamedGroup, ProtocolVersion, SignatureScheme,
+    AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType, NamedGroup, ProtocolVersion, SignatureScheme,
 };
 use thiserror::Error;
 
@@ -289,6 +289,9 @@ pub enum Unspoken {
     /// A group such as secp521r1.
     #[error("the group {0}")]
     Group(NamedGroup),
+    /// What an extension of another client's form asks for, and the engine cannot do: application settings, delegated credentials.
+    #[error("what the client's extension {0} offers")]
+    Extension(ExtensionType),
 }
 
 /// The first line of something that is not TLS, or its first bytes where they are no text.

@@ -7,7 +7,7 @@ use reprise_wire::{Handshake, HandshakeType};
 use crate::error::{Error, Misbehaviour};
 
 /// Certificates may be long (RSA-4096 chains, post-quantum signatures); 256 KiB is more than twice what OpenSSL takes.
-const MAX_CERTIFICATE: usize = 256 * 1024;
+pub(crate) const MAX_CERTIFICATE: usize = 256 * 1024;
 /// Everything else is bounded by a ticket of 2^16 − 1 bytes and what stands around it.
 const MAX_OTHER: usize = 68 * 1024;
 
@@ -53,7 +53,8 @@ impl Joiner {
         let waiting = &self.buffer[self.taken..];
         if let [msg_type, high, middle, low, ..] = *waiting {
             let length = u32::from_be_bytes([0, high, middle, low]) as usize;
-            let limit = if msg_type == HandshakeType::CERTIFICATE.0 { MAX_CERTIFICATE } else { MAX_OTHER };
+            let is_certificate = [HandshakeType::CERTIFICATE.0, HandshakeType::COMPRESSED_CERTIFICATE.0].contains(&msg_type);
+            let limit = if is_certificate { MAX_CERTIFICATE } else { MAX_OTHER };
             if length > limit {
                 return Err(Error::TooLarge { what: "handshake message", limit });
             }

@@ -63,7 +63,7 @@ mod protection;
 pub mod suite;
 
 pub use client_auth::{ClientIdentity, Signer};
-pub use config::{Config, Entropy, RsaPremaster, Strictness, Tls13Extensions};
+pub use config::{Config, Decompress, Entropy, RsaPremaster, Strictness, Tls13Extensions};
 pub use connection::Connection;
 pub use error::{Error, Misbehaviour, Unspoken};
 pub use facts::{hello_retry_record, outcome_of, shared_names};

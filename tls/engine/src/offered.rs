@@ -1,7 +1,12 @@
 //! What was offered, read from the ClientHello itself: what was sent is what a server may choose from.
 
-use reprise_wire::extensions::{ProtocolNameList, SignatureAlgorithms, SupportedGroups, SupportedVersions};
-use reprise_wire::{CipherSuite, ClientHello, ExtensionType, Handshake, NamedGroup, ProtocolVersion, SignatureScheme};
+use reprise_wire::extensions::{
+    CompressCertificate, ProtocolNameList, SignatureAlgorithms, SupportedGroups, SupportedVersions,
+};
+use reprise_wire::{
+    CertificateCompressionAlgorithm, CipherSuite, ClientHello, ExtensionType, Handshake, NamedGroup, ProtocolVersion,
+    SignatureScheme,
+};
 
 /// The last ClientHello that was sent, framed.
 #[derive(Default)]
@@ -36,6 +41,12 @@ impl Offered {
         let offered =
             self.extension(ExtensionType::SIGNATURE_ALGORITHMS).and_then(|data| SignatureAlgorithms::parse(data).ok());
         offered.is_some_and(|offered| offered.values.contains(scheme))
+    }
+
+    pub(crate) fn has_compression(&self, algorithm: CertificateCompressionAlgorithm) -> bool {
+        let offered =
+            self.extension(ExtensionType::COMPRESS_CERTIFICATE).and_then(|data| CompressCertificate::parse(data).ok());
+        offered.is_some_and(|offered| offered.values.contains(algorithm))
     }
 
     /// A ClientHello without supported_versions offers TLS 1.2 (RFC 9846 §4.3.1).

@@ -27,6 +27,8 @@ pub struct Facts {
     pub leaf_left_s: Option<u64>,
     /// Bytes of the server's certificates, DER, together; `None` where none was sent.
     pub certificate_bytes: Option<u32>,
+    /// How its certificates were compressed (RFC 8879); `None` where they were not.
+    pub certificate_compression: Option<CertificateCompression>,
     /// The last bytes of the server's key share, by which one that comes twice is known; `None` where there was none.
     pub key_share: Option<[u8; 8]>,
     /// How a TLS 1.3 PSK was used.
@@ -67,6 +69,7 @@ impl Facts {
             leaf: None,
             leaf_left_s: None,
             certificate_bytes: None,
+            certificate_compression: None,
             key_share: None,
             psk_mode: None,
             alpn: None,
@@ -131,6 +134,17 @@ pub struct CertificateChain {
     pub bytes: u32,
     /// Whether the last of several is issued by itself: a root, which clients have already or do not trust.
     pub has_root: bool,
+}
+
+/// A Certificate message that was compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CertificateCompression {
+    /// The algorithm (IANA "TLS Certificate Compression Algorithm IDs").
+    pub algorithm: u16,
+    /// Bytes of it on the wire.
+    pub compressed: u32,
+    /// Bytes of the message that it stands for.
+    pub uncompressed: u32,
 }
 
 /// The public key of a certificate.

@@ -42,7 +42,8 @@ pub use capture::{Recording, Segment};
 pub use client_cpu::ClientCpu;
 pub use event::{Direction, Event, Extension, Field, What};
 pub use facts::{
-    CertificateChain, Facts, HelloRetry, PeerKey, Protocol, SharedGroups, Ticket, TicketKeyName, Tickets, key_share_ending,
+    CertificateChain, CertificateCompression, Facts, HelloRetry, PeerKey, Protocol, SharedGroups, Ticket, TicketKeyName,
+    Tickets, key_share_ending,
 };
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;

@@ -23,6 +23,7 @@ pub const MESSAGES: &[(&str, Reemit)] = &[
     ("EncryptedExtensions", |bytes| emitted(bytes, EncryptedExtensions::parse, EncryptedExtensions::emit)),
     ("Certificate", |bytes| emitted(bytes, CertificateTls13::parse, CertificateTls13::emit)),
     ("Certificate", |bytes| emitted(bytes, CertificateTls12::parse, CertificateTls12::emit)),
+    ("CompressedCertificate", |bytes| emitted(bytes, CompressedCertificate::parse, CompressedCertificate::emit)),
     ("CertificateRequest", |bytes| emitted(bytes, CertificateRequestTls13::parse, CertificateRequestTls13::emit)),
     ("CertificateRequest", |bytes| emitted(bytes, CertificateRequestTls12::parse, CertificateRequestTls12::emit)),
     ("CertificateVerify", |bytes| emitted(bytes, CertificateVerify::parse, CertificateVerify::emit)),

@@ -1,8 +1,10 @@
 //! Checks of a server's message that several states share.
 
 use reprise_model::Version;
-use reprise_wire::extensions::SelectedProtocol;
-use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ServerHello, SignatureScheme};
+use reprise_wire::extensions::{RecordSizeLimit, SelectedProtocol};
+use reprise_wire::{
+    CipherSuite, ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ServerHello, SignatureScheme,
+};
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
@@ -29,15 +31,22 @@ pub(super) fn unexpected(message: &Handshake<'_>, expected: &'static str) -> Err
 /// Refuses extensions that the ClientHello did not ask for, and those that it did but that stand in another message.
 pub(super) fn only_permitted(core: &Core, extensions: Extensions<'_>, place: Place) -> Result<(), Error> {
     let fault = extensions.iter().find_map(|(extension, _)| {
-        let solicited = core.offered.has_extension(extension) || place.may_begin(extension);
+        let solicited = core.offered.has_extension(extension) || place.may_begin(core, extension);
         match (solicited, place.permits(extension)) {
-            (false, _) => Some(Misbehaviour::UnofferedExtension(extension)),
-            (true, false) => Some(Misbehaviour::MisplacedExtension { message: place.message(), extension }),
+            (false, _) => Some(Misbehaviour::UnofferedExtension(extension).into()),
             (true, true) => None,
+            (true, false) if UNSPOKEN.contains(&extension) => Some(Error::Unspoken(Unspoken::Extension(extension))),
+            // Only in another client's form, and without a meaning to us: nothing follows from it.
+            (true, false) if extension.name().is_none() => None,
+            (true, false) => Some(Misbehaviour::MisplacedExtension { message: place.message(), extension }.into()),
         }
     });
-    fault.map_or(Ok(()), |fault| Err(fault.into()))
+    fault.map_or(Ok(()), Err)
 }
+
+/// What other clients offer and the engine does not do: a server that takes it up cannot be answered.
+const UNSPOKEN: [ExtensionType; 3] =
+    [ExtensionType::APPLICATION_SETTINGS, ExtensionType::APPLICATION_SETTINGS_DRAFT, ExtensionType::DELEGATED_CREDENTIAL];
 
 /// The messages in which a server answers extensions (RFC 9846 §4.3; for TLS 1.2 the RFC of each extension).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,15 +59,22 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// RFC 9846 §4.3.2: the only extension that a server brings up.
-    fn may_begin(self, extension: ExtensionType) -> bool {
-        self == Self::HelloRetryRequest && extension == ExtensionType::COOKIE
+    /// RFC 9846 §4.3.2: the only extension that a server brings up; and the one that a suite may offer (RFC 5746 §3.3).
+    fn may_begin(self, core: &Core, extension: ExtensionType) -> bool {
+        match self {
+            Self::HelloRetryRequest => extension == ExtensionType::COOKIE,
+            Self::ServerHelloTls12 => {
+                extension == ExtensionType::RENEGOTIATION_INFO
+                    && core.offered.has_suite(CipherSuite::TLS_EMPTY_RENEGOTIATION_INFO_SCSV)
+            }
+            _ => false,
+        }
     }
 
     fn permits(self, extension: ExtensionType) -> bool {
         use ExtensionType as E;
         let permitted: &[E] = match self {
-            Self::HelloRetryRequest => &[E::SUPPORTED_VERSIONS, E::KEY_SHARE, E::COOKIE],
+            Self::HelloRetryRequest => &[E::SUPPORTED_VERSIONS, E::KEY_SHARE, E::COOKIE, E::ENCRYPTED_CLIENT_HELLO],
             Self::ServerHelloTls13 => &[E::SUPPORTED_VERSIONS, E::KEY_SHARE, E::PRE_SHARED_KEY],
             Self::ServerHelloTls12 => &[
                 E::SERVER_NAME,
@@ -83,6 +99,8 @@ impl Place {
                 E::RECORD_SIZE_LIMIT,
                 E::EARLY_DATA,
                 E::TICKET_REQUEST,
+                // The server's configuration, to a GREASE (RFC 9849 §6.2): of no use to who has none.
+                E::ENCRYPTED_CLIENT_HELLO,
             ],
             Self::Certificate => &[E::STATUS_REQUEST, E::SIGNED_CERTIFICATE_TIMESTAMP],
         };
@@ -107,6 +125,15 @@ pub(super) fn read<'a, T>(
 ) -> Result<Option<T>, Error> {
     let parsed = extensions.find(extension).map(parse).transpose();
     parsed.map_err(Error::malformed(extension.name().unwrap_or("extension")))
+}
+
+/// Obeys the length of records that the server asks for (RFC 8449 §4): of TLS 1.3 with the type of the content in it.
+pub(super) fn accept_record_size(core: &mut Core, extensions: Extensions<'_>, version: Version) -> Result<(), Error> {
+    if let Some(limit) = read(extensions, ExtensionType::RECORD_SIZE_LIMIT, RecordSizeLimit::parse)? {
+        let limit = usize::from(limit.record_size_limit);
+        core.limit_records(if version == Version::Tls13 { limit.saturating_sub(1) } else { limit });
+    }
+    Ok(())
 }
 
 /// Notes the protocol that ALPN chose (RFC 7301 §3.1).

@@ -32,6 +32,7 @@ fn healthy(target: &str) -> Diagnosis {
         subject: Subject::Server,
         address: Some("127.0.0.1".to_owned()),
         other_addresses: Vec::new(),
+        like: None,
         software: None,
         reached: true,
         failure: None,

@@ -3,8 +3,8 @@
 
 use reprise_model::{ClientAuthentication, PeerKey, Version, key_share_ending};
 use reprise_wire::{
-    CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, ServerHelloDone, ServerKeyExchangeEcdhe,
-    SignatureScheme,
+    CertificateRequestTls12, CertificateTls12, ExtensionType, Handshake, HandshakeType, ServerHelloDone,
+    ServerKeyExchangeEcdhe, SignatureScheme,
 };
 use rustls_pki_types::CertificateDer;
 
@@ -65,6 +65,10 @@ pub(crate) struct ExpectServerKeyExchange {
 
 impl ExpectServerKeyExchange {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        if is_status(core, message)? {
+            self.handshake.handshaking.transcript.add(message.raw);
+            return Ok(State::Tls12ServerKeyExchange(Box::new(self)));
+        }
         let exchange = expect(message, HandshakeType::SERVER_KEY_EXCHANGE, ServerKeyExchangeEcdhe::parse)?;
         check_group(core, exchange.group)?;
         if !is_of_tls12(exchange.group) {
@@ -94,6 +98,10 @@ pub(crate) struct ExpectRequestOrDone {
 
 impl ExpectRequestOrDone {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
+        if matches!(self.peer_key, ExchangeKey::Rsa { .. }) && self.request.is_none() && is_status(core, message)? {
+            self.handshake.handshaking.transcript.add(message.raw);
+            return Ok(State::Tls12RequestOrDone(Box::new(self)));
+        }
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
             let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
             core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
@@ -109,6 +117,17 @@ impl ExpectRequestOrDone {
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)
     }
+}
+
+/// Whether a message is the OCSP response behind the certificates, which another client's form asks for (RFC 6066 §8). Nobody here
+/// reads it.
+fn is_status(core: &mut Core, message: &Handshake<'_>) -> Result<bool, Error> {
+    let asked = [ExtensionType::STATUS_REQUEST, ExtensionType::STATUS_REQUEST_V2];
+    if message.msg_type != HandshakeType::CERTIFICATE_STATUS || !asked.iter().any(|it| core.offered.has_extension(*it)) {
+        return Ok(false);
+    }
+    core.count_idle("CertificateStatus")?;
+    Ok(true)
 }
 
 /// The ClientCertificateType of a certificate whose key signs in this scheme (RFC 5246 §7.4.4, RFC 8422 §5.5).

@@ -8,7 +8,7 @@ use super::finished::{self, Order};
 use super::{ExpectCertificate, Handshake12};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::handshake::checks::{Place, accept_alpn, chosen_suite, only_permitted, read};
+use crate::handshake::checks::{Place, accept_alpn, accept_record_size, chosen_suite, only_permitted, read};
 use crate::handshake::first_flight::ExpectServerHello;
 use crate::handshake::{Handshaking, State};
 use crate::offer::Offer;
@@ -91,6 +91,7 @@ fn accept_extensions(core: &mut Core, extensions: Extensions<'_>) -> Result<bool
         return Err(Misbehaviour::IllegalValue("its ec_point_formats lacks uncompressed").into());
     }
     accept_alpn(core, extensions)?;
+    accept_record_size(core, extensions, Version::Tls12)?;
     let extended = read(extensions, ExtensionType::EXTENDED_MASTER_SECRET, Empty::parse)?.is_some();
     core.note(|facts| facts.extended_master_secret = extended);
     Ok(extended)

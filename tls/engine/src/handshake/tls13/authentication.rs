@@ -1,16 +1,20 @@
 //! The server authenticates itself, and may ask the client to: CertificateRequest, Certificate, CertificateVerify (RFC
 //! 9846 §4.4.2, §4.5.1, §4.5.2).
 
-use reprise_model::{ClientAuthentication, Version};
+use reprise_model::{CertificateCompression, ClientAuthentication, Version};
 use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
-use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
+use reprise_wire::{
+    CertificateRequestTls13, CertificateTls13, CertificateVerify, CompressedCertificate, ExtensionType, Handshake,
+    HandshakeType,
+};
 use rustls_pki_types::CertificateDer;
 
 use super::{ClientCertificate, ExpectFinished, Handshake13, signed_content};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
-use crate::handshake::checks::{Place, choose_scheme, expect, only_permitted, read};
+use crate::handshake::checks::{Place, choose_scheme, expect, only_permitted, read, unexpected};
+use crate::joiner::MAX_CERTIFICATE;
 use crate::verify::{CertificateError, LeafKey};
 
 pub(crate) struct ExpectCertificateOrRequest {
@@ -26,7 +30,14 @@ impl ExpectCertificateOrRequest {
             self.handshake.handshaking.transcript.add(message.raw);
             return Ok(State::Tls13CertificateOrRequest(Box::new(self)));
         }
-        let certificate = expect(message, HandshakeType::CERTIFICATE, CertificateTls13::parse)?;
+        let decompressed = match message.msg_type {
+            HandshakeType::COMPRESSED_CERTIFICATE => Some(decompress(core, message)?),
+            _ => None,
+        };
+        let certificate = match &decompressed {
+            Some(body) => CertificateTls13::parse(body).map_err(Error::malformed("CompressedCertificate"))?,
+            None => expect(message, HandshakeType::CERTIFICATE, CertificateTls13::parse)?,
+        };
         if !certificate.context.is_empty() {
             return Err(Misbehaviour::IllegalValue("the context of its Certificate is not empty").into());
         }
@@ -42,6 +53,32 @@ impl ExpectCertificateOrRequest {
         self.handshake.handshaking.transcript.add(message.raw);
         Ok(State::Tls13CertificateVerify(Box::new(ExpectCertificateVerify { handshake: self.handshake, key })))
     }
+}
+
+/// The body of the Certificate that a CompressedCertificate holds (RFC 8879 §4).
+fn decompress(core: &mut Core, message: &Handshake<'_>) -> Result<Vec<u8>, Error> {
+    const NAME: &str = "CompressedCertificate";
+    let certificate = CompressedCertificate::parse(message.body).map_err(Error::malformed(NAME))?;
+    let offered = core.offered.has_compression(certificate.algorithm);
+    let Some(decompressor) = core.config.decompressor.clone().filter(|_| offered) else {
+        return Err(unexpected(message, "Certificate"));
+    };
+    let length = certificate.uncompressed_length as usize;
+    if length > MAX_CERTIFICATE {
+        return Err(Error::TooLarge { what: "decompressed certificate", limit: MAX_CERTIFICATE });
+    }
+    let body = decompressor.decompress(certificate.algorithm, certificate.compressed, length);
+    // RFC 8879 §4: bad_certificate, which is the alert of what cannot be read.
+    let body = body.ok_or(CertificateError::Unreadable)?;
+    let bytes = [certificate.compressed.len(), length].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    core.note(|facts| {
+        facts.certificate_compression = Some(CertificateCompression {
+            algorithm: certificate.algorithm.0,
+            compressed: bytes[0],
+            uncompressed: bytes[1],
+        });
+    });
+    Ok(body)
 }
 
 fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCertificate, Error> {

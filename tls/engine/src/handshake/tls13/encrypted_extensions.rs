@@ -1,6 +1,6 @@
 //! EncryptedExtensions (RFC 9846 §4.4.1).
 
-use reprise_model::{EarlyData, Kind};
+use reprise_model::{EarlyData, Kind, Version};
 use reprise_wire::extensions::{Empty, SupportedGroups, TicketRequestHint};
 use reprise_wire::{EncryptedExtensions, ExtensionType, Extensions, Handshake, HandshakeType};
 
@@ -8,7 +8,7 @@ use super::{ExpectCertificateOrRequest, ExpectFinished, Handshake13};
 use crate::core::Core;
 use crate::error::Error;
 use crate::handshake::State;
-use crate::handshake::checks::{Place, accept_alpn, expect, only_permitted, read};
+use crate::handshake::checks::{Place, accept_alpn, accept_record_size, expect, only_permitted, read};
 use crate::protection::Sealer;
 
 pub(crate) struct ExpectEncryptedExtensions {
@@ -24,6 +24,7 @@ impl ExpectEncryptedExtensions {
         // What the server would have preferred: for a later connection, and not to be acted on (RFC 9846 §4.3.7).
         read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
+        accept_record_size(core, extensions, Version::Tls13)?;
         let hint = read(extensions, ExtensionType::TICKET_REQUEST, TicketRequestHint::parse)?;
         core.note(|facts| facts.tickets_promised = hint.map(|hint| hint.expected_count));
         self.settle_early_data(core, extensions)?;
