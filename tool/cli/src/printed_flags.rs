@@ -82,7 +82,7 @@ const OTHERS: &[&str] = &[
     "cli/src/version.rs",
 ];
 
-/// Where each cause has a file, with its texts and its rules.
+/// Where each cause has a file, with its rules. The texts of its page are looked at one by one; fixes name the flags of other programs.
 const CAUSES: &str = "diagnosis/src/causes/";
 
 /// What is named only to somebody who set it: a proxy's fault needs a proxy, a binder's a PSK.
@@ -99,14 +99,10 @@ fn flags_in_the_sources_texts_exist_where_they_are_printed() {
         for (path, text) in sources(&folder).into_iter().filter(|(path, _)| path.contains("/src/")) {
             let file = Path::new(&path).strip_prefix(&folder).unwrap().display().to_string();
             let of_cause = file.strip_prefix(CAUSES).map(|name| cause(&name.replace(".rs", "").replace('_', "-")));
-            // The texts of a cause, which come first, are looked at one by one; fixes name the flags of other programs.
-            let text = match of_cause {
-                None => text,
-                Some(Some(_)) => {
-                    text.split_once("Cause = Cause {\n").and_then(|it| it.1.split_once("\n};\n")).unwrap().1.to_owned()
-                }
-                Some(None) => continue,
-            };
+            // What several causes share stands in others of these files.
+            if let Some(None) = of_cause {
+                continue;
+            }
             let flags: Vec<Flag> = literals(&text).iter().flat_map(|literal| flags(&program, literal)).collect();
             if flags.is_empty() || OTHERS.iter().any(|other| file.starts_with(other)) {
                 continue;
@@ -136,11 +132,11 @@ fn flags_in_causes_exist_in_the_commands_that_find_them() {
     let mut wrong = Vec::new();
     for cause in causes() {
         let found_by = commands_that_find(cause);
-        for flag in flags(&program, cause.advice).iter().filter(|it| !SET_BEFORE.contains(&&*it.name)) {
+        for flag in flags(&program, cause.page.advice).iter().filter(|it| !SET_BEFORE.contains(&&*it.name)) {
             let lacking = flag.held_against(&found_by).into_iter().filter(|by| !has(&program, by, &flag.name));
             wrong.extend(lacking.map(|by| format!("{}: {by} advises {}", cause.slug, flag.name)));
         }
-        for text in [cause.happens, cause.seen, cause.confirm, cause.costs] {
+        for text in [cause.page.happens, cause.page.seen, cause.page.confirm, cause.page.costs] {
             for flag in flags(&program, text) {
                 let known = flag.held_against(&found_by).into_iter().any(|by| has(&program, by, &flag.name));
                 wrong.extend((!known).then(|| format!("{}: {}", cause.slug, flag.name)));

@@ -1,14 +1,14 @@
 //! Why TLS sessions are not resumed: from observations to findings, each with its cause, evidence, cost and remedies.
 //!
-//! Everything here is a pure function of what was observed. Each cause has a file named by its slug in `causes/`: its texts, its
-//! remedies and its rules.
+//! Everything here is a pure function of what was observed. Each cause has two files named by its slug in `causes/`: its page of
+//! Markdown, with its texts and remedies, and its rules.
 //!
 //! ```
 //! use reprise_diagnosis::{cause, causes};
 //!
 //! let nagle = cause("nagle").expect("a cause of this slug");
-//! println!("{}: {}", nagle.slug, nagle.title);
-//! assert!(causes().all(|cause| !cause.title.is_empty()));
+//! println!("{}: {}", nagle.slug, nagle.page.title);
+//! assert!(causes().all(|cause| !cause.page.title.is_empty()));
 //! ```
 
 pub mod answers;
@@ -40,7 +40,7 @@ pub mod example;
 mod guide;
 
 pub use bound::bound;
-pub use causes::{Cause, Fix, FoundBy, ResponsibleSide, cause, causes, software};
+pub use causes::{Cause, CausePage, Fix, Fixes, FoundBy, ResponsibleSide, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis};
 pub use diagnose::{ServerRun, server_diagnosis};
 pub use findings::findings;

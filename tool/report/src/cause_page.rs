@@ -2,55 +2,49 @@
 
 pub mod markdown;
 
-use reprise_diagnosis::{Cause, Fix, ResponsibleSide};
+use reprise_diagnosis::{Cause, CausePage, Fix, ResponsibleSide};
 use reprise_model::document::Remedy;
 use reprise_page::{Block, Fact, Page};
 
 /// All that is known of one.
 pub fn page(cause: &Cause) -> Page {
     let mut blocks = Vec::new();
-    for (heading, text) in sections(cause) {
+    for (heading, text) in cause.page.texts() {
         blocks.push(Block::Heading(heading.to_owned()));
         blocks.extend(parts(text));
     }
-    blocks.push(Block::Heading(FIXES.to_owned()));
-    blocks.extend((!cause.advice.is_empty()).then(|| Block::Paragraph(cause.advice.to_owned())));
     for (heading, fixes) in fixes(cause) {
         blocks.extend(heading.map(|heading| Block::Heading(heading.to_owned())));
         blocks.push(Block::Facts(fixes.into_iter().map(|fix| fact(Remedy::from(fix))).collect()));
     }
     blocks.push(Block::Heading("Found by".to_owned()));
     blocks.push(Block::Paragraph(found_by(cause)));
-    Page::new("explain", format!("{}: {}", cause.slug, cause.title), blocks)
+    Page::new("explain", format!("{}: {}", cause.slug, cause.page.title), blocks)
 }
 
 /// The names of all, with their titles.
 pub fn list(causes: impl Iterator<Item = &'static Cause>) -> Page {
-    let facts = causes.map(|cause| Fact::new(cause.slug, cause.title)).collect();
+    let facts = causes.map(|cause| Fact::new(cause.slug, cause.page.title)).collect();
     let more = Block::Aside("reprise explain ID: what happens, how it shows, how to fix it".to_owned());
     let title = "Why a connection does not resume, or gains nothing from resuming";
     Page::new("explain", title, vec![Block::Facts(facts), more])
 }
 
-/// Above the remedies.
-pub(crate) const FIXES: &str = "What fixes it";
-
 /// The fixes of each side that has any, under its heading if both have.
-pub(crate) fn fixes(cause: &Cause) -> Vec<(Option<&'static str>, Vec<&'static Fix>)> {
-    let of = |side: ResponsibleSide| cause.fixes_of(side).collect::<Vec<_>>();
-    let sides = [("In the server", of(ResponsibleSide::Server)), ("In the client", of(ResponsibleSide::Client))];
-    let has_both = sides.iter().all(|(_, fixes)| !fixes.is_empty());
-    let filled = sides.into_iter().filter(|(_, fixes)| !fixes.is_empty());
+fn fixes(cause: &Cause) -> Vec<(Option<&'static str>, Vec<&'static Fix>)> {
+    let [server, client, _] = tables(cause);
+    let has_both = !server.1.is_empty() && !client.1.is_empty();
+    let filled = [server, client].into_iter().filter(|(_, fixes)| !fixes.is_empty());
     filled.map(|(heading, fixes)| (has_both.then_some(heading), fixes)).collect()
 }
 
-/// The texts of a cause under their headings, in reading order.
-pub(crate) fn sections(cause: &Cause) -> [(&'static str, &'static str); 4] {
+/// All fixes under their headings; none where there are none.
+fn tables(cause: &Cause) -> [(&'static str, Vec<&'static Fix>); 3] {
+    let [server, client, services] = CausePage::TABLES;
     [
-        ("What happens", cause.happens),
-        ("How it shows", cause.seen),
-        ("By hand", cause.confirm),
-        ("What it costs", cause.costs),
+        (server, cause.fixes_of(ResponsibleSide::Server).collect()),
+        (client, cause.fixes_of(ResponsibleSide::Client).collect()),
+        (services, cause.fixes_in_services().collect()),
     ]
 }
 
@@ -111,15 +105,5 @@ mod tests {
         assert_eq!(headings("tickets-run-out"), [Some("In the server"), Some("In the client")]);
         assert_eq!(headings("client-never-offers"), [None]);
         assert_eq!(headings("clock-skew"), []);
-    }
-
-    #[test]
-    fn every_text_closes_its_fences() {
-        for cause in reprise_diagnosis::causes() {
-            for (heading, text) in sections(cause) {
-                assert_eq!(text.matches("```").count() % 2, 0, "{} {heading}", cause.slug);
-                assert!(!text.trim().is_empty(), "{} {heading}", cause.slug);
-            }
-        }
     }
 }

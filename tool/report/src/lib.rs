@@ -7,7 +7,7 @@
 //! ```
 //! let cause = reprise_diagnosis::cause("nagle").expect("a cause of this slug");
 //! let page = reprise_report::cause_page::markdown::page(cause);
-//! assert!(page.contains(cause.title));
+//! assert!(page.contains(cause.page.title));
 //! ```
 
 /// Declares the module of each format of documents and lists the formats.

@@ -90,10 +90,12 @@ fn rule(finding: &Finding) -> Rule {
     let known = cause(&finding.id);
     Rule {
         id: finding.id.clone(),
-        short_description: plain(known.map_or(&finding.title, |cause| cause.title)),
-        full_description: known.map(|cause| plain(cause.happens)),
-        help: known
-            .map(|cause| Text { text: cause.seen.to_owned(), markdown: Some(crate::cause_page::markdown::page(cause)) }),
+        short_description: plain(known.map_or(&finding.title, |cause| cause.page.title)),
+        full_description: known.map(|cause| plain(cause.page.happens)),
+        help: known.map(|cause| Text {
+            text: cause.page.seen.to_owned(),
+            markdown: Some(crate::cause_page::markdown::page(cause)),
+        }),
         help_uri: known.map(|cause| format!("{REPOSITORY}/blob/main/docs/causes/{}.md", cause.slug)),
         // By these, code scanning shows it among the security results, and how grave it is.
         properties: known

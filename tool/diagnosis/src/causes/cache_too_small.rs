@@ -4,56 +4,22 @@ use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::{ExperimentRun, Step};
 
-use super::{Cause, ExaminedRule, JudgedRule, Rule, fix};
+use super::{Cause, ExaminedRule, JudgedRule, Rule};
 use crate::diagnose::StoredSession;
 use crate::diagnose::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "cache-too-small",
-    title: "Other handshakes evict the session",
-    happens: "\
-The server keeps sessions in a cache of fixed size. A busy hour fills it, and the oldest sessions go before their
-time is over.",
-    seen: "\
-A session that is offered at once resumes, and one that is offered after some others is refused, whatever its age. Up to about ten others
-are tried by default, N with `--fill N`, each made as the client makes its own: with a client certificate, sessions are larger and fewer fit. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
-Tickets that carry the session are not affected; TLS 1.3 tickets of a stateful server are.",
-    confirm: "\
-Save a session, make many others, and offer it:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem \\
-  < /dev/null > /dev/null 2>&1
-for i in $(seq 200); do openssl s_client -connect HOST:443 -tls1_2 < /dev/null > /dev/null 2>&1; done
-openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem \\
-  < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
-```",
-    costs: "Under load, when handshakes cost most, resumption stops working.",
-    advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
-    fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:50m;", "where it stands now; 1 MB holds up to 4000 sessions, with client certificates of 4 kB about 240"),
-        fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(5120000)", ""),
-        fix("HAProxy", "tune.ssl.cachesize 100000", "in the global section, in blocks of 200 bytes; default 20000"),
-        fix("OpenSSL API", "SSL_CTX_sess_set_cache_size(ctx, 100000);", "default 20480"),
-        fix(
-            "rustls",
-            "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);",
-            "its default holds 256",
-        ),
-        fix(
-            "Java",
-            "SSLSessionContext.setSessionCacheSize(100000)",
-            "or -Djavax.net.ssl.sessionCacheSize=100000; default 20480, 0 is unlimited",
-        ),
-        fix("stunnel", "sessionCacheSize = 10000", "default 1000"),
-    ],
     separated_by: &["history", "fill"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::Capacity, |_| Severity::Risk, |judgement| format!("{}: a session is gone after a few others", mechanism(judgement.asked)))),
+    judged: Some(JudgedRule::of(
+        Concluded::Capacity,
+        |_| Severity::Risk,
+        |judgement| format!("{}: a session is gone after a few others", mechanism(judgement.asked)),
+    )),
     examined: Some(Rule { rank: 1, find: ExaminedRule::EachRun("fill", of_experiments) }),
-    ..Cause::BLANK
+    ..page!("cache-too-small")
 };
 
 /// The same finding with how large a session is, where it is of this cause.

@@ -3,56 +3,17 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{CertificateChain, Facts, Kind, Nanos, PeerKey, Phase, Version};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{connections, from_to, percent};
 use crate::savings::{best_resumption, interval_ns, median_ns};
 use crate::series::MeasuredCase;
 use crate::traffic::FIRST_WINDOW;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "certificate-costly",
-    title: "The certificate makes full handshakes dear",
-    happens: "\
-In each full handshake the server signs with the key of its certificate and sends its chain, and the client checks all
-of it. An RSA signature takes some eight times as long each time that the key's length doubles, and a P-256 key is as
-strong as RSA of 3072 bits. A chain that is long, or that ends in the root, which clients have or do not trust, is
-bytes on each full connection; what exceeds the first ten segments of TCP (RFC 6928) is a round trip more.",
-    seen: "\
-The certificates of the server: the key of its own, how many there are, their bytes, whether the last is its own issuer.
-What key and chain cost here is what resumed connections of the same run do without, round trips put aside; without a
-resumption, the time of the handshake beyond its round trips, which is the most that it can be. By its share of the
-full handshake the key is a risk or a note.",
-    confirm: "\
-Count the certificates and look at the key:
-
-```sh
-openssl s_client -connect HOST:443 -showcerts < /dev/null 2> /dev/null | grep -c 'BEGIN CERTIFICATE'
-openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | grep 'Server public key'
-```",
-    costs: "Time of either side in each full handshake, the server's above all, and bytes; the finding gives both.",
-    advice: "\
-Give the server a P-256 key (certbot: key-type = ecdsa in its cli.ini, the default from 2.0); send its certificate and the \
-intermediates that lead to a root, and not the root. A resumed connection needs neither key nor chain:",
-    fixes: &[
-        fix(
-            "nginx",
-            "ssl_certificate ecdsa.pem; ssl_certificate_key ecdsa.key;",
-            "the chain of a P-256 key, without the root; an RSA pair may stand beside it for clients without ECDSA",
-        ),
-        fix("HAProxy", "", "crt on the bind line: the chain of a P-256 key without the root, and the key, in one file"),
-        fix(
-            "Apache",
-            "",
-            "SSLCertificateFile with the chain of a P-256 key, without the root, and its SSLCertificateKeyFile",
-        ),
-        fix("Caddy", "", "key_type p256, its default for certificates that it obtains"),
-        fix("Envoy", "", "certificate_chain of a P-256 key, without the root, in tls_certificates"),
-        fix("OpenSSL API", "", "SSL_CTX_use_certificate_chain_file with the chain of a P-256 key, without the root"),
-    ],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 5, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("certificate-costly")
 };
 
 /// RSA keys up to this length are what most clients meet.

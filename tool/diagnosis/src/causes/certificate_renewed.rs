@@ -6,61 +6,16 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, Kind, Observation, TicketKeyName};
 use reprise_probe::diagnose::{are_named, key_name};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::{FEWEST, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "certificate-renewed",
-    title: "Sessions of the certificate before are refused",
-    happens: "\
-The server binds a session to its certificate, and has another now. nginx does: the session context is made from the
-certificates of the server block, so that a reload with a renewed one ends every session, whatever the key, the name and the
-ticket key file are. Where certificates live for days, sessions do not live longer than that.",
-    seen: "\
-Each session knows the certificate that the server showed when it was made; a session file of `--session-out` keeps it too. Those of another
-certificate than the one that is shown now are refused, and none of them is accepted. Where new tickets have the same key name as the refused ones, the keys
-are the same and only the certificate is not: that is likely. Where the key name changed too, a reload that makes new keys explains it
-as well (`config-rebuilt-on-reload`). Certificates that come in turns are those of several nodes (`node-certificate-differs`).",
-    confirm: "\
-Save a session, renew the certificate and reload, and offer it:
-
-```sh
-reprise measure HOST --session-out sessions --count 3
-# renew the certificate and reload the server here
-reprise measure HOST --session-in sessions --count 3
-```",
-    costs: "One full handshake for each client at each renewal, all at once.",
-    advice: "Renew no more often than needed, and let nodes reload one after the other; or end TLS in a server that does not bind sessions to its certificate:",
-    fixes: &[
-        fix(
-            "nginx",
-            "",
-            "has no setting that keeps them: ssl_session_ticket_key does not help here, nor does a shared cache. With a certificate of each key \
-             type a renewal of either ends the sessions of both",
-        ),
-        fix(
-            "HAProxy",
-            "tls-ticket-keys ticket.keys",
-            "on the bind line; at least three keys of 80 bytes in Base64, one per line: tickets then outlive certificates",
-        ),
-        fix("Apache", "", "SSLSessionTickets off and SSLSessionCache redis:HOST:6379 (mod_socache_redis): sessions then outlive certificates"),
-        fix(
-            "Envoy",
-            "session_ticket_keys: { keys: [{ filename: ticket.key }] }",
-            "in the DownstreamTlsContext; 80 random bytes: tickets then outlive certificates",
-        ),
-        fix(
-            "rustls",
-            "",
-            "ResumingServer of the reprise-session library binds tickets to the names and the issuer of a certificate, which a renewal keeps",
-        ),
-    ],
     separated_by: &["resume", "history"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 33, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("certificate-renewed")
 };
 
 /// A session of another certificate than the server has now, and what became of it.

@@ -11,27 +11,10 @@ use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "client-certificate-missing",
-    title: "A client certificate is asked for, and none was given",
-    happens: "\
-The server asks for a client certificate, the client has none to send, and the service answers with errors. nginx
-with `ssl_verify_client on` finishes the handshake, answers 400 and forgets the session: whatever is then seen of
-resumption follows from the certificate that is missing.",
-    seen: "\
-Every connection on which a certificate was requested and none sent was answered with an error. A server that asks
-and does not insist answers well, and is not meant.",
-    confirm: "\
-See whether the server asks:
-
-```sh
-openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c CertificateRequest
-```",
-    costs: "Nothing follows for resumption: what was measured are error responses.",
-    advice: "Set one with --cert FILE --key FILE: the responses are errors, from which nothing follows for resumption.",
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
     measured: Some(Rule { rank: 1, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("client-certificate-missing")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

@@ -9,29 +9,10 @@ use crate::diagnose::examined::mechanism;
 use crate::fleet::{FleetCase, FleetFinding, Relation};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "clock-skew",
-    title: "The clocks of nodes differ",
-    happens: "\
-A ticket states when it was made. A node whose clock is behind takes a ticket of the future: s2n-tls refuses those
-more than an hour ahead, Mbed TLS any of negative age. Under TLS 1.3 the client's obfuscated age is compared as well
-(RFC 9846 §4.3.11.1, §8.3): a difference of more than some seconds rejects early data; rustls allows 60 s.",
-    seen: "\
-`reprise diagnose --together` compares the Date field that each node's responses have: clocks that differ by more than two seconds are a
-note, and a risk where tickets under one key are refused in one direction and accepted in the other: a node that is behind takes those
-of one that is ahead for tickets of the future, and one that is ahead takes the others for too old.
-Behind one address it looks like `hidden-nodes`; Date fields that differ from response to response are a hint.",
-    confirm: "\
-Compare the clocks that the nodes show:
-
-```sh
-for i in 1 2 3 4 5 6 7 8; do curl -sI https://HOST/ | grep -i '^date'; sleep 0.2; done
-```",
-    costs: "Refused tickets between some nodes in one direction, and rejected early data.",
-    advice: "Keep the clocks of all nodes by NTP, and alarm at differences above a second.",
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely],
     fleet: Some(Rule { rank: 7, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("clock-skew")
 };
 
 /// Seconds that clocks may differ by.

@@ -3,39 +3,15 @@
 use reprise_model::document::{Confidence, Severity};
 use reprise_probe::fleet::MECHANISMS;
 
-use super::shared::SHARE_KEYS;
 use super::{Cause, Rule};
 use crate::diagnose::examined::mechanism;
 use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "config-rebuilt-on-reload",
-    title: "A reload discards cache or ticket keys",
-    happens: "\
-A reload of certificates, configuration or logs builds a new context, with an empty cache and new random ticket
-keys. Where certificates are renewed daily or logs are rotated hourly, sessions do not live longer than that. A ticket key
-file does not help nginx where the certificate is another one afterwards: that is `certificate-renewed`.",
-    seen: "\
-Like a restart (`restart-lost-keys`, under which a run that meets the moment finds it): a key name that changes at once, at
-regular hours. Of nodes that are diagnosed together, one refuses what it gave before, and could be reached all the time: a restart may be as
-quick, so it is only possible. Compare them with the times of reloads; or save sessions with `reprise measure --session-out FILE` before a
-reload and offer them with `--session-in FILE` after it.",
-    confirm: "\
-Save a session, reload the server, offer it:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-# reload the server here
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
-  | grep -E '^(New|Reused)'
-```",
-    costs: "One full handshake for each client at each reload, all at once.",
-    advice: "Keep ticket keys outside of what is rebuilt. Where the reload is for a renewed certificate, nginx refuses its sessions all the same (certificate-renewed):",
-    fixes: SHARE_KEYS,
     severities: &[Severity::Risk],
     confidences: &[Confidence::Possible],
     fleet: Some(Rule { rank: 6, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("config-rebuilt-on-reload")
 };
 
 fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {

@@ -5,51 +5,16 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Version, WatchedConnection};
 use reprise_probe::diagnose::{DataChannel, DataTransfer};
 
-use super::{Cause, ExaminedRule, Rule, client_fix, fix};
+use super::{Cause, ExaminedRule, Rule};
 use crate::client::case::{ClientCase, first_lines, named, outcome};
 use crate::diagnose::Examined;
 
 pub(crate) static CAUSE: Cause = Cause {
-    slug: "data-channel-session",
-    title: "FTP data connections must resume the control connection's session",
-    happens: "\
-FTP transfers each listing and file over a connection of its own (RFC 4217 §9). Who connects to its port first could take it, so servers
-may ask that its TLS handshake resumes the session of the control connection, which nobody else has: vsftpd and ProFTPD do so by default. A
-client that makes a full handshake there logs in, and then gets nothing: 522 from vsftpd, 425 from ProFTPD. Where the server asks
-for it and cannot resume the session, no client gets anything.",
-    seen: "\
-`reprise diagnose --starttls ftp` logs in as anonymous, or as `--ftp-user`, and asks for a listing under each version, twice on a data
-connection that resumes the session of its control connection and twice on one that does not. If only the first get it, the server asks for
-the session (a note); if only the second do, it fails where it is offered (a fault). If none do, though the session is offered, it may ask
-for what it cannot resume (a fault, likely).
-
-`reprise diagnose --listen PORT --starttls ftp` lets a client log in and transfer empty files. A data connection that does not
-offer the session of its control connection gets nothing from such servers (a fault).",
-    confirm: "\
-curl resumes the session on the data connection, unless it is told not to:
-
-```sh
-curl --ssl-reqd -k -u USER ftp://HOST/
-curl --ssl-reqd -k -u USER --no-sessionid ftp://HOST/
-```",
-    costs: "Every transfer of a client that does not resume there; and a full handshake for each transfer where the server does not.",
-    advice: "Let clients resume the session, which shows whose the data connection is, or let the server do without it:",
-    fixes: &[
-        fix("vsftpd", "", "require_ssl_reuse=NO; a data connection is then known by its port alone"),
-        fix("ProFTPD", "", "TLSOptions NoSessionReuseRequired; a data connection is then known by its port alone"),
-        client_fix("curl", "", "resumes it, unless --no-sessionid is given"),
-        client_fix(
-            "Python ssl",
-            "",
-            "a subclass of ftplib.FTP_TLS whose ntransfercmd calls ftplib.FTP.ntransfercmd and wraps the socket with \
-             self.context.wrap_socket(conn, server_hostname=self.host, session=self.sock.session): ftplib itself offers none",
-        ),
-    ],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely],
     examined: Some(Rule { rank: 45, find: ExaminedRule::Several(of_transfers) }),
     watched: Some(Rule { rank: 15, find: of_client }),
-    ..Cause::BLANK
+    ..page!("data-channel-session")
 };
 
 fn of_client(case: &ClientCase<'_>) -> Option<Finding> {

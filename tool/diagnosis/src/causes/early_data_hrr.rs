@@ -4,37 +4,16 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
 
 use super::early_data_rejected::SENT_TWICE;
-use super::shared::ACCEPT_GROUPS;
 use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "early-data-hrr",
-    title: "A HelloRetryRequest rejects early data",
-    happens: "\
-A client sends a key share of the group that it guesses. If the server wants another, it asks again with a
-HelloRetryRequest, and early data is then rejected, whatever the server would have done with it (RFC 9846 §4.3.10).",
-    seen: "\
-Early data was sent, a HelloRetryRequest came, and the early data was rejected. Rejection without one is
-`early-data-rejected`.",
-    confirm: "\
-See which group the server takes without asking again:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_3 -groups X25519 -msg < /dev/null 2> /dev/null \\
-  | grep -cE '<<<.*ServerHello'
-```
-
-Two ServerHellos mean a HelloRetryRequest.",
-    costs: "One round trip, and the bytes of early data twice.",
-    advice: "Offer the key share of the group that the server takes first (here: --groups), or let the server take what its clients offer first:",
-    fixes: ACCEPT_GROUPS,
     separated_by: &["hello-retry-request", "early-data"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 18, find: MeasuredRule::EachSeries(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("early-data-hrr")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {

@@ -4,46 +4,15 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{EarlyData, Facts};
 
-use super::{Cause, MeasuredRule, Rule, fix, node_protocol_differs};
+use super::{Cause, MeasuredRule, Rule, node_protocol_differs};
 use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "early-data-rejected",
-    title: "Tickets allow early data, and the server rejects it",
-    happens: "\
-A server rejects early data that its replay protection does not know (RFC 9846 §8): sent with a ticket that was used
-before, that another node gave, or that is older than its window; or because ALPN or the suite differ from those of
-the session (§4.2.10).",
-    seen: "\
-Tickets state a max_early_data_size above 0, early data was sent, no HelloRetryRequest came, and EncryptedExtensions
-had no early_data.",
-    confirm: "\
-Send early data with a fresh ticket:
-
-```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem \\
-  -early_data early.txt 2> /dev/null | grep 'Early data was'
-```",
-    costs: "The bytes of the request are sent twice, and no round trip is saved.",
-    advice: "Let the nodes share their replay protection, or allow no early data:",
-    fixes: &[
-        fix("nginx", "", "take ssl_early_data out of the configuration"),
-        fix("HAProxy", "", "take allow-0rtt out of the bind line"),
-        fix("rustls", "", "leave max_early_data_size at 0, its default"),
-        fix(
-            "Erlang",
-            "{early_data,enabled}",
-            "among the options of ssl:listen, with {session_tickets, stateless}: by default its tickets allow early data that it rejects",
-        ),
-        fix("OpenSSL API", "", "leave SSL_CTX_set_max_early_data at 0, its default"),
-    ],
     explained_by: &[&node_protocol_differs::CAUSE],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 17, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("early-data-rejected")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, early: &KindSeries<'_>) -> Option<Finding> {

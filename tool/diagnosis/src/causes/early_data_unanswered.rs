@@ -3,37 +3,15 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{FaultName, Kind, Observation, Purpose};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "early-data-unanswered",
-    title: "Early data is accepted and never answered",
-    happens: "\
-TLS takes the request as early data and the service never reads it: a program on OpenSSL that calls SSL_accept
-without SSL_read_early_data, or `gnutls-serv --earlydata`, does so.",
-    seen: "\
-Connections that begin with early data get no response, while the same request after the handshake is answered.
-Where nothing is answered at all, it may be the service, and is said as possible only.",
-    confirm: "\
-Send a request early and wait:
-
-```sh
-(sleep 3) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem \\
-  -early_data early.txt 2> /dev/null | grep '^HTTP/'
-```",
-    costs: "The client waits until its own timeout.",
-    advice: "Let what stands behind TLS read early data, or allow none:",
-    fixes: &[
-        fix("OpenSSL API", "", "call SSL_read_early_data until it returns SSL_READ_EARLY_DATA_FINISH"),
-        fix("GnuTLS", "", "call gnutls_record_recv_early_data after the handshake"),
-        fix("rustls", "", "read ServerConnection::early_data() before the plaintext of the connection"),
-    ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 20, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("early-data-unanswered")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

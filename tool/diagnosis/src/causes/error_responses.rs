@@ -9,27 +9,10 @@ use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "error-responses",
-    title: "Responses are errors or redirections",
-    happens: "\
-The service answers with a status outside of 200 to 299. An error page or a redirection is seldom what was to be
-measured, and some servers close the connection or forget the session with it.",
-    seen: "\
-The status of each response is counted. A page that is not there or asks for a password (401, 403, 404) says nothing of the connection,
-whose session counts like any other. From an error that may have to do with the connection (400, 408, 421, 425, 429, 495 to 497, 5xx)
-nothing is concluded about resumption.",
-    confirm: "\
-Look at the status:
-
-```sh
-curl -so /dev/null -w '%{http_code}\\n' https://HOST/
-```",
-    costs: "The figures are of another request than the one that users send.",
-    advice: "--path, --method and --header change the request.",
     severities: &[Severity::Note],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 22, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("error-responses")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

@@ -7,47 +7,17 @@ use reprise_model::document::{Confidence, Finding, HelloRetrySummary, Remedy, Se
 use reprise_model::{Facts, Kind, Nanos, Phase, Version};
 use reprise_wire::NamedGroup;
 
-use super::shared::ACCEPT_GROUPS;
-use super::{Cause, MeasuredRule, Rule, services};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{from_to, span};
 use crate::savings::median_ns;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "hello-retry-request",
-    other_names: &["hrr"],
-    title: "The server asks for another group, and handshakes start again",
-    happens: "\
-A client of TLS 1.3 sends a key share of the group that it guesses, X25519 as a rule. A server that does not have that
-group, or prefers another that the client offers too, answers with a HelloRetryRequest, and the client sends its
-ClientHello again (RFC 9846 §4.2.4): a round trip more, in full handshakes and in resumed ones, since those exchange
-keys too. nginx with `ssl_ecdh_curve secp384r1` does so, and PostgreSQL before 18, whose one curve is prime256v1 by
-default. Most clients repeat it on each connection (OpenSSL, Go); rustls remembers the group of each server.",
-    seen: "\
-A HelloRetryRequest that asks for a group, though the client had shared one. Reprise then makes the same connections
-again in turn with others that share the wanted group at once: the difference is what it costs here. The group that
-Reprise shares is the first of --groups, x25519 by default; where that is one which few clients share first, it is a
-note. Retries that Reprise provokes on purpose, by a hello without a key share, are not counted.",
-    confirm: "\
-Count the ServerHellos of a connection that shares X25519; two mean a HelloRetryRequest:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_3 -groups X25519:P-256:P-384 -msg < /dev/null 2> /dev/null \\
-  | grep -cE '<<<.*ServerHello'
-```",
-    costs: "\
-A round trip in each handshake of TLS 1.3, full or resumed, and early data is rejected (`early-data-hrr`). It is more
-than a resumption saves wherever the network rules.",
-    advice: "\
-Let the server accept the group that its clients share first, X25519. A client can share the group that the server wants at once: \
-then none of its handshakes starts again. On a server:",
-    fixes: ACCEPT_GROUPS,
-    services: services::OF_GROUPS,
     separated_by: &["first-share"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain],
     measured: Some(Rule { rank: 4, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("hello-retry-request")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

@@ -9,65 +9,31 @@ use reprise_model::FaultName;
 use reprise_model::document::{Confidence, Finding, IsolationVerdict, Remedy, Severity};
 use reprise_probe::isolation::{CameTo, Seen};
 
-use super::{Cause, Fix, Rule, fix};
+use super::{Cause, Rule};
 use crate::crossed_offer::{CrossedOffer, outcome};
 use crate::diagnose::examined::mechanism;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "isolation-broken",
-    title: "A session is accepted where its holder is refused",
-    happens: "\
-A resumed handshake asks for no client certificate (RFC 9846 §4.4.2). A server that accepts sessions of another name, port or
-address therefore has to check that they were made under the same policy: certificate, name, client CA, verification. Where it does
-not, whoever may enter the open place enters the strict one: CVE-2025-23419 (nginx), CVE-2025-23048 (Apache), HAProxy before its fix of
-August 2026 (4a8f76220), and libraries that leave the check to the program (botan#5818, golang/go#77217, s2n-tls#6103).
-
-One server alone may have the hole too: it gives a session to a client that its program refuses, and lets in the same client once it
-resumes that session, because the program checks the certificate of full handshakes only.",
-    seen: "\
-Full handshakes of one client are refused by an alert or by the response, each time; a session that the same client was given
-elsewhere is resumed there, and its request answered. Where the response refuses the request after all (400, 403, 421), the server has
-noticed: a note. Sessions that are accepted where their holder may enter anyway are by design.",
-    confirm: "\
-Take a session of the open place to the strict one:
-
-```sh
-openssl s_client -connect OPEN:443 -tls1_3 -sess_out session.pem < <(sleep 1) > /dev/null 2>&1
-(printf 'GET / HTTP/1.0\\r\\n\\r\\n'; sleep 1) | openssl s_client -connect STRICT:443 -tls1_3 -sess_in session.pem -ign_eof
-```",
-    costs: "No time: whoever has no certificate, or the wrong one, is let in.",
-    advice: "Give what is strict ticket keys and a session cache of its own, and upgrade:",
-    fixes: &[
-        fix("nginx", "ssl_session_tickets off;", "in the strict server blocks and in the default one of their listener, with ssl_session_cache shared: of another name for each; from 1.27.4 sessions are bound to the server block's certificate and client CA"),
-        fix("Apache", "SSLSessionTickets off", "and SSLSessionCache none, until 2.4.64 or later is installed, which binds sessions to the virtual host"),
-        fix("HAProxy", "no-tls-tickets", "on the bind lines that verify clients, and tune.ssl.cachesize 0 in the global section; or one process for each; fixed by 4a8f76220, August 2026"),
-        fix("OpenSSL API", "", "SSL_CTX_set_session_id_context with another value for each policy, and ticket keys that are not shared between them"),
-        fix("Go", "", "check in VerifyConnection, which runs for resumed connections too; SetSessionTicketKeys with other keys for each policy"),
-        fix("Node", "", "sessionIdContext and ticketKeys of their own for each server that asks for certificates"),
-        fix("rustls", "", "a ticketer and a session storage for each ServerConfig whose client verifier differs"),
-    ],
     severities: &[Severity::Fault, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely],
     security_severity: Some("8.1"),
     isolated: Some(Rule { rank: 1, find: of_offers }),
-    ..Cause::BLANK
+    ..page!("isolation-broken")
 };
 
 /// What fixes it where a server's own sessions enter: keys of its own it has.
-const CHECKS: &[Fix] = &[
-    fix(
+const CHECKS: &[(&str, &str)] = &[
+    (
         "Node",
-        "!socket.authorized || !socket.getPeerCertificate().raw",
-        "is who must be refused: under TLS 1.3 socket.authorized alone is true on each resumed connection, with or without a certificate",
+        "!socket.authorized || !socket.getPeerCertificate().raw (is who must be refused: under TLS 1.3 socket.authorized alone is true on \
+         each resumed connection, with or without a certificate)",
     ),
-    fix(
+    (
         "Go",
-        "",
         "check request.TLS.PeerCertificates in the handler, or in VerifyConnection: VerifyPeerCertificate is not called for resumed connections",
     ),
-    fix(
+    (
         "OpenSSL API",
-        "",
         "SSL_get0_peer_certificate on each connection, and SSL_get_verify_result: that alone is X509_V_OK without a certificate too",
     ),
 ];
@@ -106,7 +72,7 @@ fn checks() -> Vec<Remedy> {
         "Check the client's certificate on every connection, not in full handshakes alone: a resumed handshake asks for none, and \
          the session holds that of its full handshake, if there was one",
     );
-    iter::once(general).chain(CHECKS.iter().map(Remedy::from)).collect()
+    iter::once(general).chain(Remedy::table(CHECKS)).collect()
 }
 
 /// The targets that gave these sessions, each once.

@@ -6,52 +6,19 @@ use reprise_model::{Nanos, Observation, Version};
 use reprise_probe::diagnose::{ExperimentRun, Judgement, ProbeRecord, Step};
 
 use super::lifetime_invalid::stated_lifetimes;
-use super::{Cause, ExaminedRule, JudgedRule, MeasuredRule, Rule, fix};
+use super::{Cause, ExaminedRule, JudgedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 use crate::judged::oldest_accepted;
 use crate::series::{MeasuredCase, of_each_version};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "lifetime-short",
-    title: "Sessions expire within minutes",
-    happens: "\
-The server accepts a session for a short time only: nginx and Apache for 300 s by default, HAProxy and Node for 7200 s (their manuals say 300). The page of every diagnosis says what its tickets state. Clients that connect less often than that never resume. It is a choice, not a fault: whoever steals a
-ticket key can read the sessions of that time (RFC 9846 §8.1, appendix C.4 on tickets).",
-    seen: "\
-A ticket that states less than 300 s is a note, and one of less than 60 s a risk, with certainty, since the number stands on the wire. A lifetime of a few seconds is
-concluded from sessions of different ages, against keys that change and caches that are small: the finding states up to which age
-they were accepted. Longer ones need a wait. With `--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime
-that its ticket states was over, it is possible that it expired; keys that were changed meanwhile look the same. A session
-that is refused at once has another cause.",
-    confirm: "\
-Resume, wait, and resume the same session again (TLS 1.2, so that a ticket may be used twice):
-
-```sh
-openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-sleep 310
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
-  | grep -E '^(New|Reused)'
-```",
-    costs: "Each connection of a client that comes back later than that is a full handshake.",
-    advice: "Where clients come back later than that, raise it:",
-    fixes: &[
-        fix("nginx", "ssl_session_timeout 4h;", "default 5m"),
-        fix("Apache", "SSLSessionCacheTimeout 14400", "default 300; applies to tickets too"),
-        fix("HAProxy", "tune.ssl.lifetime 14400", "in the global section; without it its tickets state 7200, whatever the manual says"),
-        fix("Envoy", "session_timeout: 14400s", "in the DownstreamTlsContext, default 7200s; of TLS 1.2 alone"),
-        fix("Node", "sessionTimeout: 14400", "among the options of tls.createServer; without it its tickets state 7200, whatever the manual says"),
-        fix("OpenSSL API", "SSL_CTX_set_timeout(ctx, 14400);", "default 7200 under OpenSSL 3"),
-        fix("GnuTLS", "gnutls_db_set_cache_expiration(session, 14400);", ""),
-        fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; where the program calls SSLSessionContext.setSessionTimeout, that value counts instead"),
-        fix("Postfix", "smtpd_tls_session_cache_timeout = 14400s", "default 3600s"),
-    ],
     separated_by: &["patience"],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::Lifetime, |_| Severity::Risk, title).if_it(ends_as_stated)),
     measured: Some(Rule { rank: 31, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 8, find: ExaminedRule::Several(of_experiments) }),
-    ..Cause::BLANK
+    ..page!("lifetime-short")
 };
 
 /// Below, a client that comes back after a few minutes pays in full. nginx's own default is this.

@@ -1,13 +1,13 @@
-//! Why connections do not resume, or gain nothing by it: a file for each cause, named by its slug.
+//! Why connections do not resume, or gain nothing by it: a page and a file of rules for each cause, named by its slug.
 //!
-//! The file holds all that is known of the cause: its texts, what fixes it, how bad and how sure its findings can be, and the rules
-//! that find it. Three tables in `tests/` say what the rules find. `reprise explain`, docs/causes/, findings and their remedies come from there, and a new cause is a new
-//! file and its line in the list below.
+//! `not-offered.md` is its page: what happens, how it shows, and what fixes it in which software. `not_offered.rs` has the rules that find it,
+//! and how bad and how sure its findings can be. `reprise explain`, docs/causes/, findings and their remedies come from there, tables in
+//! `tests/` say what the rules find, and a new cause is these two files and its line in the list below.
 
 mod exclusive;
+mod page;
+mod parted_title;
 mod rule;
-mod services;
-mod shared;
 mod software;
 #[cfg(test)]
 mod tests;
@@ -15,9 +15,12 @@ mod tests;
 mod untested;
 
 pub(crate) use exclusive::leave_out_excluded;
+pub use page::{CausePage, Fix, Fixes};
 pub(crate) use rule::{ExaminedRule, FleetRule, IsolatedRule, JudgedRule, MeasuredRule, Rule, WatchedRule};
 pub use software::software;
 use software::{are_related, built_on};
+
+use std::sync::LazyLock;
 
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
@@ -28,6 +31,16 @@ macro_rules! causes {
 
         static CAUSES: &[&Cause] = &[$(&$name::CAUSE),*];
     };
+}
+
+/// A cause that says no more than its page, `SLUG.md`: nothing finds it.
+macro_rules! page {
+    ($slug:literal) => {{
+        use $crate::causes::{Cause, CausePage};
+        static PAGE: std::sync::LazyLock<CausePage> =
+            std::sync::LazyLock::new(|| CausePage::of(include_str!(concat!($slug, ".md"))));
+        Cause::of($slug, &PAGE)
+    }};
 }
 
 // In the order in which an overview shows them.
@@ -112,29 +125,13 @@ causes! {
     signature_unverified,
 }
 
-/// A reason, as text and as data. Texts are Markdown of paragraphs, lists and fenced commands.
+/// A reason: its page, and what finds it.
 #[derive(Debug)]
 pub struct Cause {
     /// Its fixed name in documents, `not-offered`.
     pub slug: &'static str,
-    /// Shorter names under which it is looked up.
-    pub other_names: &'static [&'static str],
-    /// One line.
-    pub title: &'static str,
-    /// What happens, and where it comes from.
-    pub happens: &'static str,
-    /// How it shows on the wire, and how Reprise tells it from what looks like it; or why it cannot.
-    pub seen: &'static str,
-    /// How to confirm it by hand.
-    pub confirm: &'static str,
-    /// What it costs.
-    pub costs: &'static str,
-    /// What to do, whatever the software is; empty where the fixes say it all.
-    pub advice: &'static str,
-    /// What to do, software by software, the most common first; those of servers and of clients each in this order.
-    pub fixes: &'static [Fix],
-    /// What to do in services that begin with STARTTLS, or in those of a port.
-    services: &'static [Service],
+    /// Its texts and fixes, read when they are first asked for.
+    pub page: &'static LazyLock<CausePage>,
     /// The severities that its findings may have, the worst first; none where nothing finds it.
     pub severities: &'static [Severity],
     /// The confidences that they may have, the surest first.
@@ -161,9 +158,6 @@ pub struct Cause {
     pub(crate) isolated: Option<Rule<IsolatedRule>>,
 }
 
-/// A protocol by its name in documents, and what fixes its servers.
-type Service = (&'static str, &'static [Fix]);
-
 /// A command that finds a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
@@ -188,19 +182,6 @@ pub enum ResponsibleSide {
     Client,
 }
 
-/// What fixes a cause in one software.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fix {
-    /// Whether the software is the server or the client here.
-    pub side: ResponsibleSide,
-    /// `nginx`, `OpenSSL API`.
-    pub software: &'static str,
-    /// The directive, flag or code, as it is written into a file; empty where there is none.
-    pub set: &'static str,
-    /// Where it belongs, from which version it exists, what else is to be known; may be empty.
-    pub note: &'static str,
-}
-
 /// Every cause, in the order in which an overview shows them.
 pub fn causes() -> impl Iterator<Item = &'static Cause> {
     CAUSES.iter().copied()
@@ -208,7 +189,8 @@ pub fn causes() -> impl Iterator<Item = &'static Cause> {
 
 /// The cause of this slug, or of this shorter name.
 pub fn cause(name: &str) -> Option<&'static Cause> {
-    causes().find(|cause| cause.slug == name || cause.other_names.contains(&name))
+    let of_slug = causes().find(|cause| cause.slug == name);
+    of_slug.or_else(|| causes().find(|cause| cause.page.other_names.contains(&name)))
 }
 
 /// The rules of one kind, the lowest rank first.
@@ -219,31 +201,24 @@ pub(crate) fn rules<F>(of_kind: impl Fn(&Cause) -> Option<Rule<F>>) -> impl Iter
 }
 
 impl Cause {
-    /// What a cause has that says no more than its texts: nothing finds it or fixes it.
-    const BLANK: Self = Self {
-        slug: "",
-        other_names: &[],
-        title: "",
-        happens: "",
-        seen: "",
-        confirm: "",
-        costs: "",
-        advice: "",
-        fixes: &[],
-        services: &[],
-        severities: &[],
-        confidences: &[],
-        security_severity: None,
-        separated_by: &[],
-        explained_by: &[],
-        is_of_server: false,
-        judged: None,
-        measured: None,
-        examined: None,
-        fleet: None,
-        watched: None,
-        isolated: None,
-    };
+    const fn of(slug: &'static str, page: &'static LazyLock<CausePage>) -> Self {
+        Self {
+            slug,
+            page,
+            severities: &[],
+            confidences: &[],
+            security_severity: None,
+            separated_by: &[],
+            explained_by: &[],
+            is_of_server: false,
+            judged: None,
+            measured: None,
+            examined: None,
+            fleet: None,
+            watched: None,
+            isolated: None,
+        }
+    }
 
     /// The commands that find it; none where it cannot be told from outside.
     pub fn found_by(&self) -> Vec<FoundBy> {
@@ -265,15 +240,32 @@ impl Cause {
 
     /// What fixes it on one side.
     pub fn fixes_of(&self, side: ResponsibleSide) -> impl Iterator<Item = &'static Fix> {
-        self.fixes.iter().filter(move |fix| fix.side == side)
+        let (own, others) = match side {
+            ResponsibleSide::Server => self.fixes(|page| &page.server),
+            ResponsibleSide::Client => self.fixes(|page| &page.client),
+        };
+        own.iter().chain(others)
+    }
+
+    /// What fixes it in services that begin with STARTTLS, or in those of a port.
+    pub fn fixes_in_services(&self) -> impl Iterator<Item = &'static Fix> {
+        let (own, others) = self.fixes(|page| &page.services);
+        let is_replaced = |fix: &&Fix| fix.protocols().any(|protocol| own.iter().any(|own| own.serves(protocol)));
+        own.iter().chain(others.iter().filter(move |fix| !is_replaced(fix)))
+    }
+
+    /// A table of its page, and the same table of the cause that it names.
+    fn fixes(&self, table: fn(&CausePage) -> &Fixes) -> (&'static [Fix], &'static [Fix]) {
+        let own = table(self.page);
+        let other = own.as_for.and_then(cause).map(|cause| table(cause.page).own.as_slice());
+        (&own.own, other.unwrap_or_default())
     }
 
     /// What fixes it in a server: in this software if it is known ("nginx/1.22.1" is nginx), otherwise in every one, the most
     /// common first. What holds for all stands before, and alone where the software is known and nothing is known to fix it there.
     pub fn remedies(&self, software: Option<&str>) -> Vec<Remedy> {
         let Some(known) = software.and_then(self::software) else { return self.every_remedy(ResponsibleSide::Server) };
-        let of_service = self.fixes_of_service(known).unwrap_or_default();
-        let fixes = || self.fixes_of(ResponsibleSide::Server).chain(of_service);
+        let fixes = || self.fixes_of(ResponsibleSide::Server).chain(self.fixes_in_services());
         // What holds for the library below it is said where nothing is known of the program itself.
         let named = [Some(known), built_on(known)].into_iter().flatten();
         let each = named.map(|name| fixes().filter(|fix| fix.software == name).collect::<Vec<_>>());
@@ -288,9 +280,10 @@ impl Cause {
     /// What fixes it in the services that begin with STARTTLS, by the protocol's name in documents (`smtp`); all of
     /// [`Cause::remedies`] where it is none, or one of which nothing is known.
     pub(crate) fn remedies_in(&self, starttls: Option<&str>) -> Vec<Remedy> {
-        match self.services.iter().find(|(protocol, _)| Some(*protocol) == starttls) {
-            Some((_, fixes)) => self.with_advice(fixes.iter().collect()),
-            None => self.remedies(None),
+        let serves = |fix: &&Fix| starttls.is_some_and(|protocol| fix.serves(protocol));
+        match self.fixes_in_services().filter(serves).collect::<Vec<_>>() {
+            fixes if fixes.is_empty() => self.remedies(None),
+            fixes => self.with_advice(fixes),
         }
     }
 
@@ -307,19 +300,15 @@ impl Cause {
     /// Those of services too.
     #[cfg(test)]
     fn all_fixes(&self) -> impl Iterator<Item = &'static Fix> {
-        self.fixes.iter().chain(self.services.iter().flat_map(|(_, fixes)| *fixes))
-    }
-
-    /// The fixes of the service that this software serves.
-    fn fixes_of_service(&self, software: &str) -> Option<&'static [Fix]> {
-        self.services.iter().map(|(_, fixes)| *fixes).find(|fixes| fixes.iter().any(|fix| fix.software == software))
+        let sides = [ResponsibleSide::Server, ResponsibleSide::Client].into_iter().flat_map(|side| self.fixes_of(side));
+        sides.chain(self.fixes_in_services())
     }
 
     fn with_advice(&self, fixes: Vec<&Fix>) -> Vec<Remedy> {
-        let advice = match (self.advice.strip_suffix(':'), fixes.is_empty()) {
+        let advice = match (self.page.advice.strip_suffix(':'), fixes.is_empty()) {
             // Nothing follows that it could announce.
             (Some(announced), true) => format!("{announced}."),
-            _ => self.advice.to_owned(),
+            _ => self.page.advice.to_owned(),
         };
         let advice = (!advice.is_empty()).then(|| Remedy::general(&advice));
         advice.into_iter().chain(fixes.into_iter().map(Remedy::from)).collect()
@@ -328,7 +317,7 @@ impl Cause {
 
 impl From<&Fix> for Remedy {
     fn from(fix: &Fix) -> Self {
-        let text = match (fix.set, fix.note) {
+        let text = match (&*fix.set, &*fix.note) {
             (set, "") => set.to_owned(),
             ("", note) => note.to_owned(),
             (set, note) => format!("{set} ({note})"),
@@ -359,14 +348,4 @@ impl FoundBy {
             Self::Isolation => "reprise diagnose --isolation TARGET1 TARGET2",
         }
     }
-}
-
-/// A server's fix in a table.
-const fn fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
-    Fix { side: ResponsibleSide::Server, software, set, note }
-}
-
-/// A client's fix in a table.
-const fn client_fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
-    Fix { side: ResponsibleSide::Client, software, set, note }
 }

@@ -5,68 +5,19 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Nanos, Observation, Version};
 use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
-use super::{Cause, ExaminedRule, Fix, MeasuredRule, Rule, fix};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule};
 use crate::diagnose::examined::Examined;
 use crate::figures::{connections, span};
 use crate::series::{MeasuredCase, of_each_version};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "nagle",
-    title: "What the server sends waits for a delayed acknowledgement",
-    happens: "\
-A server that sends in two writes without TCP_NODELAY waits with the second until the first is acknowledged (Nagle's algorithm,
-RFC 896), and the client delays that acknowledgement (RFC 1122 §4.2.3.2), for 40 ms on Linux. There are three places for it:
-
-- the handshake's flight in two writes, as of a Java server under TLS 1.2;
-- the first response of a connection behind the tickets of TLS 1.3, which the server sends once the handshake is done: Python's ssl,
-  Postfix, Erlang, unbound's DNS over TLS;
-- each response in two writes, its head and its body: `uvicorn --workers`, on kept-alive connections and under TLS 1.2 too.",
-    seen: "\
-Two messages of the server's one flight, or a request and the end of its response, lie 35 to 250 ms apart, much longer than a round
-trip, on connections on which the client's system delays its acknowledgements; on those in between, where Reprise acknowledges each
-segment at once, they come together. An application that is slow is as slow on both. A second request on the same connection tells the
-tickets from a response in two writes. It is no refusal: a cost, and often the reason why resumption seems to save so much, or so little.",
-    confirm: "\
-Look for the gap of 40 ms before a segment of the server:
-
-```sh
-tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e tcp.len
-```",
-    costs: "Some 40 ms in each full handshake, in the first response of each connection, or in each response, as the finding says.",
-    advice: "Let the server set TCP_NODELAY, or write at once what belongs together:",
-    fixes: &[
-        fix(
-            "Python ssl",
-            "listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)",
-            "on the listening socket, whose accepted ones inherit it on Linux; or on each of those before wrap_socket",
-        ),
-        fix("Python ssl", "", "uvicorn --workers: --loop uvloop, or gunicorn with uvicorn_worker.UvicornWorker; asyncio does not set it on sockets that another process hands it"),
-        fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS. HttpsServer shows no socket: -Dsun.net.httpserver.nodelay=true"),
-        fix("Erlang", "", "{nodelay, true} among the options of ssl:listen; of Cowboy and Ranch in socket_opts"),
-        fix("Prosody", "", "network_settings = { nagle = false }"),
-        fix("Postfix", "", "3.7 has no parameter for it: a proxy that sets it and ends TLS before it, as HAProxy does"),
-        UNBOUND,
-        fix("OpenSSL API", "", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, ...) on each accepted socket: it writes the tickets of TLS 1.3 by themselves"),
-        fix("Node", "", "socket.setNoDelay(true), its default for http servers"),
-        fix("Deno", "", "https.createServer of node:https, which sets it: Deno.serve and Deno.listenTls do not, and have no option for it"),
-        fix("Go", "", "sets it by itself"),
-        fix("rustls", "", "set_nodelay(true) on the TcpStream"),
-        fix(".NET", "", "NoDelay = true on the Socket"),
-    ],
-    services: &[("dns", &[UNBOUND])],
     separated_by: &["quick-acknowledgement", "keep-alive"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely],
     examined: Some(Rule { rank: 9, find: ExaminedRule::Several(of_experiments) }),
     measured: Some(Rule { rank: 41, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("nagle")
 };
-
-const UNBOUND: Fix = fix(
-    "unbound",
-    "",
-    "has no option for it on port 853 (http-nodelay is of DNS over HTTPS): end TLS in HAProxy or dnsdist before it",
-);
 
 /// Linux delays an acknowledgement by 40 ms, others by up to 200.
 const DELAYED: std::ops::Range<u64> = 35_000_000..250_000_000;

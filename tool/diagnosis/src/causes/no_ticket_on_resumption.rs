@@ -6,46 +6,18 @@
 use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version, WatchedConnection};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::client::case::{Chance, ClientCase, named};
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{FEWEST, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "no-ticket-on-resumption",
-    title: "A resumed connection brings no new ticket",
-    happens: "\
-A TLS 1.3 ticket should serve once (RFC 9846 appendix C.4). A server that gives tickets only after full handshakes
-lets its clients run out of them. Servers that have a ticket callback of their own in OpenSSL and do not ask it for
-another do this: HAProxy with `tls-ticket-keys` (without it a resumed connection brings one), Node, lighttpd and h2o.",
-    seen: "\
-Full TLS 1.3 handshakes bring tickets, and none of the resumed connections does, priming included. A client that
-asked for none on resumption (RFC 9149) is not meant. Under TLS 1.2 a session serves any number of times, and most servers give no
-other where it resumes: a client that connects to `--listen` and offers each once is told so.",
-    confirm: "\
-Resume once and look for a ticket:
-
-```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -msg 2> /dev/null \\
-  | grep -c NewSessionTicket
-```",
-    costs: "With t tickets for each full handshake, one connection in t + 1 is full again.",
-    advice: "Give a ticket on resumed connections too, or more of them for a full handshake:",
-    fixes: &[
-        fix(
-            "OpenSSL API",
-            "SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, callback);",
-            "from 3.0; its callback returns 2 under TLS 1.3, which renews the ticket; otherwise SSL_CTX_set_num_tickets",
-        ),
-        fix("GnuTLS", "gnutls_session_ticket_send(session, 1, 0);", "after a resumed handshake too"),
-    ],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 6, find: MeasuredRule::Once(of_measurement) }),
     watched: Some(Rule { rank: 14, find: of_client }),
-    ..Cause::BLANK
+    ..page!("no-ticket-on-resumption")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

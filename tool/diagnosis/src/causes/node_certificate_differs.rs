@@ -19,34 +19,12 @@ use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::{MeasuredCase, differing};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "node-certificate-differs",
-    title: "Full handshakes show different certificates",
-    happens: "\
-Nodes behind one address or name have different certificates, or check clients against different CAs. Many servers
-bind a session to its context, of which certificate and client CA are part, and refuse what was made with another.",
-    seen: "\
-The leaf's SHA-256 or its key differs between full handshakes of one version and one SNI. A server that
-has both an RSA and an ECDSA certificate chooses by what the client offers: with the same offer it does not differ.
-Or a client certificate is asked for on some connections and not on others. Between nodes that are diagnosed together it is a risk
-where tickets under one key are refused where the certificate differs, and a note where they are accepted all the same. Behind one
-address different certificates alone are possible only, and a risk in itself; whether sessions are refused for them stands under `hidden-nodes`.",
-    confirm: "\
-Count the certificates that come from one address:
-
-```sh
-for i in 1 2 3 4 5 6 7 8; do
-  openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -fingerprint -sha256
-done | sort | uniq -c
-```",
-    costs: "\
-Refused sessions where the nodes bind them to the certificate; during a rollout of a new certificate it passes.",
-    advice: "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that were made with another.",
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 7, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 10, find: ExaminedRule::EachVersion(of_experiments) }),
     fleet: Some(Rule { rank: 8, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("node-certificate-differs")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {

@@ -4,44 +4,18 @@ use reprise_judge::JudgedCause as Concluded;
 use reprise_model::document::{Confidence, Remedy, Severity};
 use reprise_probe::diagnose::Judgement;
 
-use super::{Cause, JudgedRule, Rule, fix, node_protocol_differs};
+use super::{Cause, JudgedRule, Rule, node_protocol_differs};
 use crate::figures::connections;
 use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "node-down",
-    title: "One of several nodes or processes fails",
-    happens: "\
-A balancer hands connections to several nodes, and one of them does not answer, ends the handshake, or answers with an error
-page, while the balancer takes it for healthy.",
-    seen: "\
-Some connections fail, with a session and without one, as often and in the order in which a node of several is chosen. An error
-page counts as a failure where other connections are answered well. Connections that fail only where they offer a session are
-`offer-breaks-connection`; those that fail after too many in a short time `rate-limited`. Of nodes that are diagnosed together, it is
-certain for one with which no handshake completes, or none any more at the end, while others answer.",
-    confirm: "\
-Connect several times; those that end without a certificate went to that node:
-
-```sh
-for i in 1 2 3 4 5 6 7 8; do
-  openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | grep -c '^subject='
-done
-```",
-    costs: "Of n nodes taken at random, one connection of n fails; clients that try again pay two.",
-    advice: "Find the node in the balancer's log, and let the balancer test its nodes:",
-    fixes: &[
-        fix("HAProxy", "", "check check-ssl verify none on each server line of the backend: a plain check does not see a node that hangs. Where a node answers \
-             with errors, option httpchk beside these three"),
-        fix("nginx", "", "let no proxy_next_upstream off stand in the block of the balancer: its default tries another node"),
-        fix("Envoy", "", "health_checks or outlier_detection in the cluster"),
-    ],
     explained_by: &[&node_protocol_differs::CAUSE],
     separated_by: &["history"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::NodeDown, |_| Severity::Fault, title)),
     fleet: Some(Rule { rank: 0, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("node-down")
 };
 
 /// No balancer tests the addresses of a name.

@@ -17,32 +17,12 @@ use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::{MeasuredCase, differing};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "node-protocol-differs",
-    title: "Full handshakes choose different suites or groups",
-    happens: "\
-Nodes behind one address have different versions, libraries or cipher settings. A session resumes only where its own
-version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 9846 §4.3.11) is chosen again.",
-    seen: "\
-Full handshakes of one version and one offer end in different cipher suites or groups. One server alone always
-chooses the same. Or a version is spoken on some connections and refused by an alert on others, or tickets of one version allow early
-data on some connections only. Of nodes that are diagnosed together, one speaks a version that another does not, or chooses another
-suite: a risk where that keeps sessions from being resumed, and otherwise a note.",
-    confirm: "\
-Count what one offer leads to:
-
-```sh
-for i in 1 2 3 4 5 6 7 8; do
-  openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | grep '^New,'
-done | sort | uniq -c
-```",
-    costs: "Refused sessions between nodes that differ, and figures whose median tells of none of the nodes.",
-    advice: "If nodes share this address, give them the same versions and cipher suites: a session resumes only where its own are offered and chosen again.",
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 8, find: MeasuredRule::EachVersion(of_measurement) }),
     examined: Some(Rule { rank: 11, find: ExaminedRule::EachVersion(of_experiments) }),
     fleet: Some(Rule { rank: 9, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("node-protocol-differs")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {

@@ -6,9 +6,7 @@ use reprise_model::{Asked, FaultName, Observation};
 use reprise_probe::diagnose::{Examination, ExperimentRun, Judgement, ProbeRecord, Step, Variation};
 use reprise_probe::fleet::MECHANISMS;
 
-use super::{
-    Cause, ExaminedRule, MeasuredRule, Rule, fix, large_client_hello, node_protocol_differs, session_context_unset,
-};
+use super::{Cause, ExaminedRule, MeasuredRule, Rule, large_client_hello, node_protocol_differs, session_context_unset};
 use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use crate::figures::connections;
 use crate::likelihood::odds;
@@ -16,53 +14,13 @@ use crate::series::MeasuredCase;
 use crate::service::service;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "offer-breaks-connection",
-    title: "The connection fails only where a session is offered",
-    happens: "\
-A server, or a middlebox on the path, fails on an offer that it should ignore. Known in the field: an alert at the
-session's deadline instead of a full handshake, a large mTLS ticket that fragments the ClientHello, a balancer that
-waits for more. RFC 9846 §4.3.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
-    seen: "\
-Connections without a session complete, before and after, and those that offer one end in an alert, a close or silence: three,
-and each that was made, are certain. Where only some of them fail, as many connections without a session are made as show that it is
-no node of several, and no limit: a connection that fails after the server has accepted the session excludes a node that is down. Then a ClientHello as
-large is sent without a session: where that fails too, the finding says that its size is the reason. A target that went down altogether is
-not meant. Where sessions resume in plain connections, unusual ones are tried as well: a ClientHello split over records or segments,
-many PSK identities, no SNI, no ALPN, no key share. Of these the finding names the offer that fails, twice at least; what fails without a
-session too is not meant.",
-    confirm: "\
-Offer a session, and then none:
-
-```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2>&1 \\
-  | grep -E '^(New|Reused)|alert|:error:'
-openssl s_client -connect HOST:443 -tls1_3 \\
-  < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
-```",
-    costs: "\
-A failed connection for each client that comes back, and one more attempt where the client tries again without.",
-    advice: "Upgrade the server or what stands before it. Until then make tickets smaller (session IDs of a cache, a shorter client chain), or give none:",
-    fixes: &[
-        fix("nginx", "ssl_session_tickets off;", "with a shared cache: tickets become short"),
-        fix("nginx", "", "as a router by ssl_preread, in a stream block: preread_buffer_size above the ClientHello, as 64k; default 16k"),
-        fix("Apache", "SSLSessionTickets off", "with SSLSessionCache: tickets become short"),
-        fix("HAProxy", "no-tls-tickets", "on the bind line: tickets become short"),
-        fix(
-            "OpenSSL API",
-            "SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);",
-            "sessions stay in the cache, tickets become short",
-        ),
-        fix("curl", "", "with --no-sessionid the client offers nothing"),
-        fix("Java", "", "new SSLContext for each connection: the client offers nothing"),
-    ],
     explained_by: &[&node_protocol_differs::CAUSE],
     separated_by: &["resume", "history", "as-large-as-an-offer", "large-client-hello", "records", "segments", "identities"],
     severities: &[Severity::Fault, Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 48, find: MeasuredRule::Several(of_measurement) }),
     examined: Some(Rule { rank: 12, find: ExaminedRule::Several(of_experiments) }),
-    ..Cause::BLANK
+    ..page!("offer-breaks-connection")
 };
 
 /// Experiments in which a ClientHello is unusual and a session offered: what breaks is that combination.

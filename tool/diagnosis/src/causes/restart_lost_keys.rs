@@ -6,41 +6,21 @@ use reprise_model::document::{Confidence, Severity};
 
 use reprise_probe::fleet::MECHANISMS;
 
-use super::shared::SHARE_KEYS;
 use super::{Cause, JudgedRule, Rule};
 use crate::diagnose::examined::mechanism;
 use crate::fleet::{FleetCase, FleetFinding};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "restart-lost-keys",
-    title: "A restart made all earlier sessions worthless",
-    happens: "\
-Keys that a server makes for itself at its start live as long as the process. After a restart, an upgrade or a
-rollout every ticket that clients hold is refused once.",
-    seen: "\
-The key name of tickets changes at one moment for all connections of a version, and every ticket of before is refused from then
-on. A reload (`config-rebuilt-on-reload`) looks the same; where keys change again and again, it is `rotation-no-overlap`. Of nodes that are diagnosed together, one refuses what it gave
-before it could not be reached for a moment. A run of seconds meets that moment by chance. To see a restart that is planned, save sessions with `reprise measure --session-out FILE` before it and offer them
-with `--session-in FILE` after it.",
-    confirm: "\
-Save a session, restart the server, offer it:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-# restart the server here
-openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null \\
-  | grep -E '^(New|Reused)'
-```",
-    costs: "\
-One full handshake for each client at each restart, all at once: the load of a rollout is the sum of them.",
-    advice: "Keep the ticket keys outside of the process:",
-    fixes: SHARE_KEYS,
     separated_by: &["history"],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
-    judged: Some(JudgedRule::of(Concluded::Restart, |_| Severity::Risk, |judgement| format!("{}: keys changed at one moment, and earlier sessions are refused", mechanism(judgement.asked)))),
+    judged: Some(JudgedRule::of(
+        Concluded::Restart,
+        |_| Severity::Risk,
+        |judgement| format!("{}: keys changed at one moment, and earlier sessions are refused", mechanism(judgement.asked)),
+    )),
     fleet: Some(Rule { rank: 5, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("restart-lost-keys")
 };
 
 fn of_fleet(case: &FleetCase<'_>) -> Option<FleetFinding> {

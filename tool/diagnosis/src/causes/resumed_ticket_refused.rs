@@ -5,45 +5,16 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Kind, Observation, Origin};
 use reprise_probe::diagnose::Judgement;
 
-use super::{Cause, JudgedRule, MeasuredRule, Rule, fix};
+use super::{Cause, JudgedRule, MeasuredRule, Rule};
 use crate::figures::connections;
 use crate::series::{KindSeries, MeasuredCase};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "resumed-ticket-refused",
-    title: "Tickets of resumed connections are refused",
-    happens: "\
-What a full handshake gives is accepted, and what a resumed connection gives is not; or only the last of several
-tickets is. A server that keeps only one session for each connection, and sends a ticket that names none, does this.",
-    seen: "\
-Acceptance follows where a ticket came from, exactly: of a full handshake, the last of its connection, or both.
-Neither the node (its key name) nor the distance explains it. `diagnose` also finds it where a ticket of a resumed connection is never
-accepted, and one of a full handshake mostly.",
-    confirm: "\
-Resume with the ticket of a resumed connection:
-
-```sh
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out one.pem > /dev/null 2>&1
-(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in one.pem \\
-  -sess_out two.pem > /dev/null 2>&1
-openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/null \\
-  | grep -E '^(New|Reused)'
-```",
-    costs: "Every second connection of a client is a full handshake, or more.",
-    advice: "Let the server keep, or be able to decrypt, what it gives on resumption:",
-    fixes: &[
-        fix("stunnel", "options = -NO_TICKET", ""),
-        fix(
-            "OpenSSL API",
-            "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);",
-            "or a session cache whose callbacks keep sessions of resumed connections too",
-        ),
-    ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     judged: Some(JudgedRule::of(Concluded::ChainCap, |_| Severity::Fault, title).if_it(is_cap_of_one)),
     measured: Some(Rule { rank: 13, find: MeasuredRule::EachConclusiveSeries(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("resumed-ticket-refused")
 };
 
 /// Whose tickets are accepted.

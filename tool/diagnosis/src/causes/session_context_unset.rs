@@ -5,46 +5,17 @@ use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Asked, ClientAuthentication, Facts, FaultName, Kind, Observation};
 use reprise_probe::fleet::MECHANISMS;
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::diagnose::examined::{mechanism, named};
 use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "session-context-unset",
-    title: "A client certificate is asked for, and no session id context is set",
-    happens: "\
-An OpenSSL server that asks for client certificates must name a session id context, so that a session is not taken
-over from a place with weaker checks. Without one OpenSSL refuses to resume: it ends the connection with an internal
-error (\"session id context uninitialized\") instead of going on with a full handshake.",
-    seen: "\
-The server asks for a certificate in full handshakes, and every connection that offers a session ends with the alert
-internal_error (80): three of one mechanism are certain. An alert without a request for a certificate is
-`offer-breaks-connection`.",
-    confirm: "\
-The second of these connections fails:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnect \\
-  < /dev/null 2>&1 | grep -E '^(New|Reused)|alert|:error:'
-```",
-    costs: "\
-Each client that resumes fails at its second connection; those that try again without a session pay two attempts.",
-    advice: "Set a session id context, one for each policy and the same on every node:",
-    fixes: &[
-        fix(
-            "OpenSSL API",
-            "SSL_CTX_set_session_id_context(ctx, (const unsigned char *)\"app\", 3);",
-            "any fixed bytes, at most 32, one value for each policy",
-        ),
-        fix("memcached", "--extended=ssl_session_cache", "beside its other options, from 1.6.10: it sets a context too"),
-        fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; set from the arguments by default"),
-    ],
     separated_by: &["without-certificate"],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely],
     measured: Some(Rule { rank: 49, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("session-context-unset")
 };
 
 /// RFC 9846 §6.2: internal_error.

@@ -4,39 +4,16 @@
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Facts, Kind, Observation, Version};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::duration;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "session-outlives-certificate",
-    title: "Sessions live longer than the server's certificate",
-    happens: "\
-A resumed handshake shows no certificate: what the first connection verified holds until the session ends. Where its lifetime goes beyond
-the certificate's, a client may resume with a server whose certificate has expired or was replaced, and does not notice.",
-    seen: "\
-A ticket's lifetime is longer than what is left of the leaf's validity; and, worse, a session is resumed that was made under a
-certificate which has expired since.",
-    confirm: "\
-Compare the two:
-
-```sh
-openssl s_client -connect HOST:443 -tls1_3 < <(sleep 1) 2> /dev/null \\
-  | grep -m1 'lifetime hint'
-openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -enddate
-```",
-    costs: "No time. Clients trust what they would not trust in a full handshake.",
-    advice: "Renew the certificate earlier, or keep the lifetime of sessions below what is left of it:",
-    fixes: &[
-        fix("nginx", "", "ssl_session_timeout says how long sessions live"),
-        fix("Apache", "", "SSLSessionCacheTimeout says how long sessions live"),
-        fix("HAProxy", "", "tune.ssl.lifetime says how long sessions live"),
-    ],
     severities: &[Severity::Risk, Severity::Note],
     confidences: &[Confidence::Certain],
     security_severity: Some("3.7"),
     measured: Some(Rule { rank: 30, find: MeasuredRule::EachVersion(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("session-outlives-certificate")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>, version: Version) -> Option<Finding> {

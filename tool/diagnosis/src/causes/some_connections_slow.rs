@@ -6,47 +6,16 @@ use reprise_model::document::{Confidence, Finding, SampleRecord, Severity};
 use reprise_model::{Nanos, Phase};
 use reprise_stats::TIMEOUT_NS;
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::figures::{connections, span};
 use crate::series::MeasuredCase;
 use crate::slow_connections::{SlowConnections, slow_connections};
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "some-connections-slow",
-    title: "Some connections take a step longer than the others",
-    happens: "\
-Most connections are fast, and some wait for something that the others do not: a node behind the address that is slow or does not answer,
-so that a balancer tries another after its timeout; a packet that was lost and is sent again after a second; a name server that does not
-answer; an acknowledgement that is delayed. The median shows nothing of it, and what is computed from it may be of either kind.",
-    seen: "\
-The times of one phase are of two modes: above a gap of at least 25 ms, three times as wide as all that lies below it, lie at least three
-connections, or two above a gap of half a second. Each is compared with the fastest of its version and kind. A long tail is none: the gap
-is wider than the tail of the fast ones would leave it. The phase says where it is waited: `resolve` for a name server, `connect` for the
-listener and the network before it, `tls` and `wait` for what is behind the address.",
-    confirm: "\
-Time the phases of thirty connections, and sort them:
-
-```sh
-for i in $(seq 30); do
-  curl -so /dev/null -w '%{time_namelookup} %{time_connect} %{time_appconnect} %{time_total}\\n' https://HOST/
-done | sort -k4n
-```",
-    costs: "The step, for each of those connections; the finding gives its average over all.",
-    advice: "Find out who is waited for; a balancer should check its servers, and not find out by connections that one is down:",
-    fixes: &[
-        fix("HAProxy", "default-server check inter 1s fall 1", "in the backend, beside option redispatch; and a timeout connect that is short on this network"),
-        fix("nginx", "", "proxy_connect_timeout 1s; max_fails and fail_timeout of the upstream's servers keep one out for a while that has failed"),
-        fix("Apache", "", "connectiontimeout=1 retry=30 on each BalancerMember, or mod_proxy_hcheck"),
-        fix("Envoy", "", "health_checks and a short connect_timeout in the cluster"),
-        fix("Traefik", "", "healthCheck in the loadBalancer"),
-        fix("Kubernetes", "", "a readinessProbe, so that a Service leaves out what does not answer"),
-        fix("Linux", "", "SYNs that a full queue drops (nstat -az TcpExtListenDrops) need a larger backlog of listen() and a larger net.core.somaxconn"),
-        fix("resolv.conf", "", "name servers that answer, and options timeout:1"),
-    ],
     severities: &[Severity::Risk],
     confidences: &[Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 47, find: MeasuredRule::Once(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("some-connections-slow")
 };
 
 fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {

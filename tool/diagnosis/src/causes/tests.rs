@@ -43,6 +43,37 @@ fn slugs_are_unique() {
     assert_eq!(slugs.len(), count);
 }
 
+#[test]
+fn every_page_is_whole() {
+    let mut wrong = Vec::new();
+    for cause in causes() {
+        let file = format!("{}.md", cause.slug);
+        let markdown = fs::read_to_string(folder().join(&file)).unwrap();
+        let (page, faults) = CausePage::read(markdown.leak());
+        wrong.extend(faults.into_iter().map(|(line, what)| format!("{file}:{line}: {what}")));
+        wrong.extend((page.slug != cause.slug).then(|| format!("{file}:1: the page of {}", page.slug)));
+        for (heading, fixes) in CausePage::TABLES.into_iter().zip([&page.server, &page.client, &page.services]) {
+            let table = |other: &Cause| match heading {
+                "In the server" => !other.page.server.own.is_empty(),
+                "In the client" => !other.page.client.own.is_empty(),
+                _ => !other.page.services.own.is_empty(),
+            };
+            let lacks = fixes.as_for.filter(|slug| !super::cause(slug).is_some_and(table));
+            wrong.extend(lacks.map(|slug| format!("{file}: {slug} has no table \"{heading}\" of its own")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_page_has_its_cause() {
+    let pages = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    for slug in pages.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()) {
+        assert!(causes().any(|cause| cause.slug == slug), "{slug}");
+    }
+}
+
 /// What computes a confidence for several rules: it comes to likely or possible.
 const LIKELY_OR_POSSIBLE: [&str; 7] = [
     ".loses(",
@@ -167,7 +198,7 @@ fn a_client_is_told_of_its_own_software() {
         let [general] = &cause.client_remedies(unknown)[..] else { panic!("{unknown:?}") };
         assert_eq!(
             (&general.software, general.text.trim_end_matches('.')),
-            (&None, cause.advice.trim_end_matches(':')),
+            (&None, cause.page.advice.trim_end_matches(':')),
             "{unknown:?}"
         );
     }
@@ -195,13 +226,30 @@ fn no_colon_is_left_without_what_it_announces() {
     }
 }
 
-/// What is printed for a terminal and for GitHub alike: one line, no backtick within a directive.
 #[test]
-fn fixes_fit_on_a_line() {
-    for fix in causes().flat_map(|cause| cause.fixes) {
-        assert!(!(fix.set.is_empty() && fix.note.is_empty()), "{fix:?}");
-        assert!(!fix.set.contains(['`', '\n']) && !fix.note.contains('\n'), "{fix:?}");
-    }
+fn each_service_is_told_of_its_own_servers() {
+    let first = |starttls| {
+        let remedies = cause("not-offered").unwrap().remedies_in(starttls);
+        remedies.into_iter().find_map(|it| it.software).unwrap()
+    };
+    assert_eq!(first(None), "nginx");
+    let protocols = ["smtp", "imap", "pop3", "ftp", "ldap", "postgres", "mysql", "xmpp"].map(Some);
+    let servers = ["Exim", "Dovecot", "Dovecot", "ProFTPD", "OpenLDAP", "PostgreSQL", "MySQL", "Prosody"];
+    assert_eq!(protocols.map(first), servers);
+    assert_eq!(first(Some("sieve")), "nginx", "a protocol of which nothing is known");
+}
+
+/// Postfix needs something else for session IDs than for tickets.
+#[test]
+fn own_fixes_of_a_service_replace_those_of_another_page() {
+    let of = |slug, starttls| {
+        let remedies = cause(slug).unwrap().remedies_in(Some(starttls)).into_iter();
+        remedies.filter(|it| it.software.is_some()).map(|it| it.text).collect::<Vec<_>>()
+    };
+    let (ids, tickets) = (of("id-never-accepted", "smtp"), of("not-offered", "smtp"));
+    assert!(ids.len() == 2 && ids[1].starts_with("smtpd_tls_session_cache_database"), "{ids:?}");
+    assert!(tickets.len() == 2 && tickets[1].starts_with("smtpd_tls_session_cache_timeout"), "{tickets:?}");
+    assert_eq!(of("id-never-accepted", "ftp"), of("not-offered", "ftp"));
 }
 
 #[test]

@@ -3,47 +3,17 @@
 use reprise_model::Observation;
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::fleet::{FleetCase, FleetFinding};
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "ticket-key-zero",
-    title: "Tickets are authenticated with a key of zero bytes",
-    happens: "\
-A server whose ticket key was never set seals its tickets with zeros. GnuTLS did so from 3.6.4 to 3.6.13, until the first rotation of
-the key (CVE-2020-13777), and load balancers did whose configuration lacked one. Everyone can then open the tickets: under TLS 1.2 they
-decrypt what was recorded, and under every version make tickets of their own, and with them be any client.
-
-Apache 2.4.71 with OpenSSL 3 and `SSLSessionTicketKeyFile` has zeros for the tag alone: it takes the tag's key from memory that it has
-wiped by then. The cipher's key is that of the file, so such tickets cannot be opened, but anyone can change them.",
-    seen: "\
-The tag of a ticket verifies under a key of zero bytes, in the layout of OpenSSL, GnuTLS or Go. Chance does not do that: 2^-160 at most.
-Other layouts are not looked at.",
-    confirm: "\
-Take a ticket (`openssl s_client -connect HOST:443 -tls1_2 -sess_out s.pem`, `openssl sess_id -in s.pem -text`), and compute the tag of
-all but its last 32 bytes:
-
-```sh
-head -c -32 ticket.bin | openssl dgst -sha256 -mac HMAC -macopt hexkey:0000000000000000000000000000000000000000000000000000000000000000
-```",
-    costs: "No time. Tickets can be changed by anyone; where the cipher's key is zeros too, what was recorded can be read and clients \
-    can be impersonated.",
-    advice: "Replace the key at once by random bytes. Where the cipher's key was zeros too, take what went over these connections for \
-    read:",
-    fixes: &[
-        fix("nginx", "", "ssl_session_ticket_key FILE, of openssl rand 80; without the directive nginx makes its own"),
-        fix("Apache", "", "take SSLSessionTicketKeyFile out of the configuration: OpenSSL makes its own"),
-        fix("HAProxy", "", "tls-ticket-keys FILE, each line of openssl rand -base64 80; without the option OpenSSL makes its own"),
-        fix("GnuTLS", "", "3.6.14 or later, and the key of gnutls_session_ticket_key_generate"),
-        fix("Go", "", "SetSessionTicketKeys with keys of crypto/rand; without it crypto/tls makes its own"),
-    ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain],
     security_severity: Some("9.1"),
     measured: Some(Rule { rank: 28, find: MeasuredRule::Once(of_measurement) }),
     fleet: Some(Rule { rank: 12, find: of_fleet }),
-    ..Cause::BLANK
+    ..page!("ticket-key-zero")
 };
 
 const TITLE: &str = "The tags of tickets are made with a key of zero bytes: anyone can change them";

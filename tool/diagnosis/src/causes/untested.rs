@@ -32,8 +32,8 @@ fn untested(applied: &BTreeSet<String>) -> BTreeMap<(String, String), String> {
     let found = causes().filter(|cause| !cause.found_by().is_empty());
     let mut untested: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for (slug, fix) in found.flat_map(|cause| cause.all_fixes().map(|fix| (cause.slug, fix))) {
-        if !fix.set.is_empty() && !applied.contains(&shown(fix.set)) {
-            let slugs = untested.entry((fix.software.to_owned(), shown(fix.set))).or_default();
+        if !fix.set.is_empty() && !applied.contains(&shown(&fix.set)) {
+            let slugs = untested.entry((fix.software.to_owned(), shown(&fix.set))).or_default();
             if !slugs.contains(&format!("`{slug}`")) {
                 slugs.push(format!("`{slug}`"));
             }

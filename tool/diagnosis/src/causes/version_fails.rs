@@ -5,44 +5,16 @@ use std::collections::BTreeMap;
 use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_model::{Observation, Version};
 
-use super::{Cause, MeasuredRule, Rule, fix};
+use super::{Cause, MeasuredRule, Rule};
 use crate::diagnose::examined::named;
 use crate::figures::connections;
 use crate::series::MeasuredCase;
 
 pub(super) static CAUSE: Cause = Cause {
-    slug: "version-fails",
-    title: "Every connection of one TLS version fails, though the server speaks it",
-    happens: "\
-The server answers the ClientHello with this version, and then ends the connection, in the handshake or right after it; another
-version works. Known in the field: a client certificate chain that is longer than the server's library takes, which TLS 1.3 tells the
-client of only after the client has finished; a library that fails on what only one version sends; an application that knows only one.
-A client that offers both versions gets the newer one, and fails.",
-    seen: "\
-A ServerHello of this version came on each connection, and none was answered, while connections of another version were. Three such
-connections are likely, six, some of them after the others had completed, certain. A server that refuses the version with an
-alert, or does not answer its ClientHello, is not meant: it does not speak it.",
-    confirm: "\
-Send a request under this version alone:
-
-```sh
-printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\nConnection: close\\r\\n\\r\\n' | openssl s_client -connect HOST:443 -tls1_3 -ign_eof 2>&1 | tail -3
-```",
-    costs: "Every client that speaks this version fails, or needs a second connection.",
-    advice: "\
-Look at the server's log for these connections. Where a client certificate is sent, send a shorter chain (the client's own certificate and the \
-intermediate alone), or let the server take longer ones. Until then let the server offer the other version alone:",
-    fixes: &[
-        fix("nginx", "", "ssl_protocols with the version that works alone"),
-        fix("Apache", "", "SSLProtocol with the version that works alone"),
-        fix("HAProxy", "", "ssl-min-ver and ssl-max-ver on the bind line, both the version that works"),
-        fix("OpenSSL API", "", "SSL_CTX_set_max_cert_list(ctx, bytes) takes longer chains than 100 kB; SSL_CTX_set_min_proto_version and \
-             SSL_CTX_set_max_proto_version leave the other version alone"),
-    ],
     severities: &[Severity::Fault],
     confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
     measured: Some(Rule { rank: 0, find: MeasuredRule::EachVersion(of_measurement) }),
-    ..Cause::BLANK
+    ..page!("version-fails")
 };
 
 /// So many connections are enough.
