@@ -1,4 +1,5 @@
-//! What is registered in a list needs one file and one line there: a copy of the tree has one more of each kind, is built, and knows it.
+//! What is registered in a list needs one file and one line there, and a cause its page too: a copy of the tree has one more of each kind,
+//! is built, and knows it.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::fs;
@@ -9,9 +10,8 @@ use tempfile::TempDir;
 
 /// One more of a kind: a file like one that is there, and a line.
 struct Dummy {
-    /// The file that it is like, and its own.
-    like: &'static str,
-    file: &'static str,
+    /// The files that it is like, each with its own.
+    files: &'static [(&'static str, &'static str)],
     /// What is called otherwise in its own.
     renamed: &'static [(&'static str, &'static str)],
     /// Where it is registered: before this line of this file.
@@ -25,8 +25,10 @@ struct Dummy {
 
 const DUMMIES: [Dummy; 6] = [
     Dummy {
-        like: "tool/diagnosis/src/causes/no_ticket_on_resumption.rs",
-        file: "tool/diagnosis/src/causes/dummy.rs",
+        files: &[
+            ("tool/diagnosis/src/causes/no_ticket_on_resumption.rs", "tool/diagnosis/src/causes/dummy.rs"),
+            ("tool/diagnosis/src/causes/no-ticket-on-resumption.md", "tool/diagnosis/src/causes/dummy.md"),
+        ],
         renamed: &[("no-ticket-on-resumption", "dummy"), ("rank: 6", "rank: 60")],
         list: "tool/diagnosis/src/causes/mod.rs",
         before: "    not_offered,",
@@ -35,8 +37,7 @@ const DUMMIES: [Dummy; 6] = [
         answer: "\ndummy ",
     },
     Dummy {
-        like: "tool/report/src/csv.rs",
-        file: "tool/report/src/dummy.rs",
+        files: &[("tool/report/src/csv.rs", "tool/report/src/dummy.rs")],
         renamed: &[("name: \"csv\"", "name: \"dummy\"")],
         list: "tool/report/src/lib.rs",
         before: "    csv,",
@@ -45,8 +46,7 @@ const DUMMIES: [Dummy; 6] = [
         answer: "--dummy <FILE>",
     },
     Dummy {
-        like: "tool/cli/src/cmd/completions.rs",
-        file: "tool/cli/src/cmd/dummy.rs",
+        files: &[("tool/cli/src/cmd/completions.rs", "tool/cli/src/cmd/dummy.rs")],
         renamed: &[],
         list: "tool/cli/src/cmd/mod.rs",
         before: "    \"report\" is report on all,",
@@ -55,8 +55,7 @@ const DUMMIES: [Dummy; 6] = [
         answer: "_reprise",
     },
     Dummy {
-        like: "tool/compare/src/scenario/mutual.rs",
-        file: "tool/compare/src/scenario/dummy.rs",
+        files: &[("tool/compare/src/scenario/mutual.rs", "tool/compare/src/scenario/dummy.rs")],
         renamed: &[("name: \"mutual\"", "name: \"dummy\"")],
         list: "tool/compare/src/scenario.rs",
         before: "    mutual,",
@@ -65,8 +64,7 @@ const DUMMIES: [Dummy; 6] = [
         answer: "- dummy:",
     },
     Dummy {
-        like: "tls/connection/src/prologue/starttls/pop3.rs",
-        file: "tls/connection/src/prologue/starttls/dummy.rs",
+        files: &[("tls/connection/src/prologue/starttls/pop3.rs", "tls/connection/src/prologue/starttls/dummy.rs")],
         renamed: &[("name: \"pop3\"", "name: \"dummy\"")],
         list: "tls/connection/src/prologue/starttls/mod.rs",
         before: "    Pop3 in pop3,",
@@ -75,8 +73,7 @@ const DUMMIES: [Dummy; 6] = [
         answer: "- dummy:",
     },
     Dummy {
-        like: "tls/stacks/shim/bearssl.c",
-        file: "tls/stacks/shim/dummy.c",
+        files: &[("tls/stacks/shim/bearssl.c", "tls/stacks/shim/dummy.c")],
         renamed: &[],
         list: "tls/stacks/Makefile",
         before: "$(eval $(call plugin,bearssl,bearssl,$(system),,-l:libbearssl.a))",
@@ -110,7 +107,7 @@ fn what_is_registered_needs_one_file_and_one_line() {
     );
     for dummy in &DUMMIES {
         let said = done(Command::new(&reprise).args(dummy.asked).env("REPRISE_STACKS", copy.path()));
-        assert!(said.contains(dummy.answer), "{:?} after {} was added:\n{said}", dummy.asked, dummy.file);
+        assert!(said.contains(dummy.answer), "{:?} after {:?}:\n{said}", dummy.asked, dummy.files);
     }
 }
 
@@ -127,12 +124,12 @@ fn copied(root: &Path) -> TempDir {
 
 impl Dummy {
     fn add(&self, tree: &Path) {
-        let mut text = fs::read_to_string(tree.join(self.like)).unwrap();
-        for (from, to) in self.renamed {
-            assert!(text.contains(from), "{}: no {from}", self.like);
-            text = text.replace(from, to);
+        for (like, file) in self.files {
+            let text = fs::read_to_string(tree.join(like)).unwrap();
+            let other = self.renamed.iter().fold(text.clone(), |text, (from, to)| text.replace(from, to));
+            assert!(self.renamed.is_empty() || other != text, "{like} has none of {:?}", self.renamed);
+            fs::write(tree.join(file), other).unwrap();
         }
-        fs::write(tree.join(self.file), text).unwrap();
         let list = fs::read_to_string(tree.join(self.list)).unwrap();
         let registered = list.replacen(&format!("{}\n", self.before), &format!("{}\n{}\n", self.line, self.before), 1);
         assert_ne!(registered, list, "{}: no line {}", self.list, self.before);

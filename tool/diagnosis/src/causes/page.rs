@@ -1,8 +1,13 @@
 //! The page of a cause: `SLUG.md`, beside its rules. Texts and fixes are read from it, and it is a page of Markdown like any other.
 //!
-//! Its headings are those of [`CausePage::TEXTS`] and [`CausePage::TABLES`]. A row of a table is a fix: software, directive or code, what else is to be
-//! known. Where a table is another cause's, "As for [`not-offered`](not-offered.md)." stands in its place; with ", but:" and a table
-//! behind it, what that table says of a protocol stands instead of what the other says.
+//! Its headings are those of [`CausePage::TEXTS`] and [`CausePage::TABLES`]. A row of a table is a fix: software, directive or code, what else
+//! is to be known. Where a table is another cause's, a line stands in its place:
+//!
+//! ```text
+//! As for [`not-offered`](not-offered.md).
+//! ```
+//!
+//! With ", but:" instead of the full stop, a table follows: what it says of a protocol replaces what the other says.
 
 use std::borrow::Cow;
 
