@@ -105,6 +105,11 @@ impl ClientRow {
 
 #[cfg(test)]
 mod tests {
+    use reprise_engine::{CertificatePolicy, Connection, FreshKeyShares, Offer, Start, SystemEntropy};
+    use reprise_model::{Nanos, Version};
+    use reprise_wire::{ClientHello, ExtensionType, Handshake, ProtocolVersion, first_message};
+    use rustls_pki_types::{ServerName, UnixTime};
+
     use super::*;
 
     #[test]
@@ -115,6 +120,50 @@ mod tests {
             let row = ClientRow::named(&row.name).unwrap();
             assert!(!row.offer.suites.is_empty() && !row.groups().is_empty(), "{}", row.name);
             assert!(row.key_share_groups().iter().all(|group| row.groups().contains(group)), "{}", row.name);
+        }
+    }
+
+    /// The ClientHello of a connection in a client's form.
+    fn hello_of(row: &ClientRow, versions: &[Version], offer: Offer) -> (ProtocolVersion, Vec<u8>) {
+        let name = ServerName::try_from("localhost").unwrap();
+        let policy = CertificatePolicy::AcceptAnyChain;
+        let mut config = Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
+        config.versions = versions.to_vec();
+        config.alpn = row.hello.alpn();
+        row.apply(&mut config);
+        let start = Start { offer, date: UnixTime::now() };
+        let mut connection = Connection::start(Arc::new(config), start, Nanos(0)).unwrap();
+        let mut sent = Vec::new();
+        connection.append_outgoing(&mut sent);
+        let (version, message) = first_message(&sent).unwrap().unwrap();
+        (version, message[Handshake::HEADER_LEN..].to_vec())
+    }
+
+    #[test]
+    fn what_is_offered_is_what_the_client_sent() {
+        for row in rows() {
+            let full = || Offer::Full { session_ticket: true };
+            let records = [(); 4].map(|()| {
+                let (version, body) = hello_of(row, &[Version::Tls13], full());
+                HelloRecord::read(version, &body).unwrap()
+            });
+            let seen = records.iter().skip(1).fold(records[0].clone(), |seen, record| seen.beside(record));
+            assert_eq!(row.hello.differences(&seen), [""; 0], "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_form_without_tls13_says_nothing_of_it() {
+        for row in rows() {
+            let (_, body) = hello_of(row, &[Version::Tls12], Offer::Full { session_ticket: true });
+            let hello = ClientHello::parse(&body).unwrap();
+            let extensions = hello.extensions.unwrap();
+            for extension in
+                [ExtensionType::SUPPORTED_VERSIONS, ExtensionType::KEY_SHARE, ExtensionType::PSK_KEY_EXCHANGE_MODES]
+            {
+                assert_eq!(extensions.find(extension), None, "{}: {extension}", row.name);
+            }
+            assert!(hello.cipher_suites.iter().all(|suite| suite.0 >> 8 != 0x13), "{}", row.name);
         }
     }
 }
