@@ -8,6 +8,9 @@ pub mod client;
 pub mod closed_loop;
 pub mod fault;
 pub mod fleet;
+pub mod memcached;
+#[cfg(feature = "valkey")]
+pub mod memcached_store;
 pub mod process;
 pub mod proxy;
 pub mod reserved_port;

@@ -10,6 +10,8 @@ mod faults;
 mod fleet;
 #[cfg(feature = "valkey")]
 mod formats;
+#[cfg(feature = "valkey")]
+mod memcached;
 #[cfg(feature = "openssl")]
 mod openssl;
 #[cfg(feature = "valkey")]

@@ -4,7 +4,7 @@
 //! keys, and is then a [`SharedStore`](reprise_session::store::SharedStore) for
 //! [`Resumption`](reprise_session::rustls::Resumption):
 //!
-//! - A ClientHello waits for the store at most [`ValkeyConfig::budget`]. After a few failures in a row nobody asks for a
+//! - A ClientHello waits for the store at most [`RemoteConfig::budget`]. After a few failures in a row nobody asks for a
 //!   while, and of too many at once some do not ask at all.
 //! - Writes go through a queue, behind the handshake; it is bounded by entries and by bytes.
 //! - Entries and the ring are sealed; the key that seals the ring is not in the store.
@@ -40,21 +40,11 @@
 //! ```
 #![cfg(feature = "valkey")]
 
-mod backoff;
-mod breaker;
-mod budget;
 mod config;
 mod connection;
-mod keeper;
-mod queue;
 mod refusal;
-mod shared;
-mod status;
 mod store;
-mod strike;
-mod writer;
 
-pub use config::{Topology, ValkeyConfig, ValkeyError};
-pub use refusal::Refusal;
-pub use status::StoreStatus;
-pub use store::Valkey;
+pub use config::{Topology, ValkeyConfig};
+pub use reprise_session::store::remote::{Refusal, RemoteConfig, StoreStatus};
+pub use store::{Valkey, ValkeyError};

@@ -3,6 +3,8 @@
 mod index;
 mod limits;
 mod local;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod shard;
 mod shared;
 mod wait;

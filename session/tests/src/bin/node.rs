@@ -15,9 +15,11 @@ use std::time::Duration;
 
 use reprise_session::metrics::Counters;
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
-use reprise_session::store::{LocalStore, StoreLimits};
+use reprise_session::store::remote::{RemoteConfig, RemoteStore};
+use reprise_session::store::{LocalStore, SharedStore, StoreLimits};
 use reprise_session::ticket::Limits;
-use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
+use reprise_session::{KeyEncryptionKeys, Random, RingHandle, Rotation, SystemRandom};
+use reprise_session_tests::memcached_store::Memcached;
 use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use rustls::crypto::aws_lc_rs::{self, Ticketer};
@@ -35,8 +37,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let settings = Settings::read()?;
     let counters = Arc::new(Counters::default());
-    let (server, store) = settings.server(&counters)?;
-    let node = Arc::new(Node { server, store, counters, failed: AtomicU64::new(0), name: std::process::id().to_string() });
+    let (server, status) = settings.server(&counters)?;
+    let node = Arc::new(Node { server, status, counters, failed: AtomicU64::new(0), name: std::process::id().to_string() });
     let listener = listen(settings.text("listen").unwrap_or("127.0.0.1:0").parse()?)?;
     println!("{}", listener.local_addr()?);
     // Whoever started this node holds its input open, and is gone when that ends.
@@ -82,7 +84,7 @@ impl Settings {
         Ok(self.text(name).map_or(Ok(default), str::parse)?)
     }
 
-    fn server(&self, counters: &Arc<Counters>) -> Result<(Server, Option<Valkey>)> {
+    fn server(&self, counters: &Arc<Counters>) -> Result<(Server, Option<Status>)> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let client_auth = ClientAuth::none();
         let chain = CertificateDer::pem_file_iter(self.required("certificate")?)?.collect::<std::result::Result<_, _>>()?;
@@ -111,7 +113,7 @@ impl Settings {
     }
 
     /// With the store, which keeps the ring for as long as it lives.
-    fn resumption(&self, counters: &Arc<Counters>) -> Result<(Resumption, Option<Valkey>)> {
+    fn resumption(&self, counters: &Arc<Counters>) -> Result<(Resumption, Option<Status>)> {
         let lifetime = Duration::from_secs(self.number("lifetime", 600)?);
         let chain = Duration::from_secs(self.number("chain", 86_400)?);
         let clock = Arc::new(Skewed(self.text("skew").map_or(Ok(0), str::parse)?));
@@ -133,13 +135,7 @@ impl Settings {
         };
         let rotation =
             Rotation::new(lifetime)?.with_period(Duration::from_secs(self.number("period", lifetime.as_secs())?))?;
-        let urls = || url.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let topology = match self.text("topology") {
-            Some("cluster") => Topology::Cluster(urls()),
-            Some("sentinel") => Topology::Sentinel { sentinels: urls(), master: "sessions".to_owned() },
-            _ => Topology::Single(url.to_owned()),
-        };
-        let mut config = ValkeyConfig::new(topology, rotation, self.sealing_keys()?)
+        let mut config = RemoteConfig::new(rotation, self.sealing_keys()?)
             .clock(clock)
             .metrics(Arc::clone(counters) as _)
             .refresh(Duration::from_millis(self.number("refresh", 200)?))
@@ -150,17 +146,36 @@ impl Settings {
         if let Some(budget) = self.text("budget") {
             config = config.budget(Duration::from_millis(budget.parse()?));
         }
+        let (store, ring, status) = self.store(url, config)?;
+        let resumption = match self.required("means")? {
+            "tickets" => builder.tickets(ring).build()?,
+            _ => builder.shared_store(store, ring).build()?,
+        };
+        Ok((resumption, Some(status)))
+    }
+
+    fn store(&self, url: &str, config: RemoteConfig) -> Result<(Arc<dyn SharedStore>, RingHandle, Status)> {
+        if let Some(address) = url.strip_prefix("memcached://") {
+            let (store, ring) = RemoteStore::start(Memcached(address.parse()?), config)?;
+            return Ok((Arc::new(store.clone()), ring, Box::new(move || store.status().to_string())));
+        }
+        let urls = || url.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let topology = match self.text("topology") {
+            Some("cluster") => Topology::Cluster(urls()),
+            Some("sentinel") => Topology::Sentinel { sentinels: urls(), master: "sessions".to_owned() },
+            _ => Topology::Single(url.to_owned()),
+        };
+        let mut config = ValkeyConfig::of(topology, config);
         if let Some(path) = self.text("store-ca") {
             config = config.ca(std::fs::read(path)?);
         }
         let (store, ring) = Valkey::start(config)?;
-        let resumption = match self.required("means")? {
-            "tickets" => builder.tickets(ring).build()?,
-            _ => builder.shared_store(Arc::new(store.clone()), ring).build()?,
-        };
-        Ok((resumption, Some(store)))
+        Ok((Arc::new(store.clone()), ring, Box::new(move || store.status().to_string())))
     }
 }
+
+/// How a store is. It holds the store.
+type Status = Box<dyn Fn() -> String + Send + Sync>;
 
 /// The system's clock, wrong by so many seconds.
 #[derive(Debug)]
@@ -181,7 +196,7 @@ enum Server {
 
 struct Node {
     server: Server,
-    store: Option<Valkey>,
+    status: Option<Status>,
     counters: Arc<Counters>,
     failed: AtomicU64,
     name: String,
@@ -222,7 +237,7 @@ impl Node {
             let text = String::from_utf8_lossy(&request).into_owned();
             let body = match text.split(' ').nth(1) {
                 Some("/metrics") => self.counters.render(),
-                Some("/status") => self.store.as_ref().map(|store| store.status().to_string()).unwrap_or_default(),
+                Some("/status") => self.status.as_ref().map(|status| status()).unwrap_or_default(),
                 Some("/failed") => self.failed.load(Ordering::Relaxed).to_string(),
                 _ => format!("node={} kind={:?}\n", self.name, connection(tls).handshake_kind()),
             };

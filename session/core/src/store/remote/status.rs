@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use reprise_session::metrics::{Metrics, RingState, StoreEvent, StoreOperation};
-
-use crate::refusal::Refusal;
+use super::action::Action;
+use super::refusal::Refusal;
+use crate::metrics::{Metrics, RingState, StoreEvent, StoreOperation};
 
 /// How a store is, for a health endpoint: its `Display` has a line for each thing that is known.
 #[derive(Clone, Debug)]
@@ -79,8 +79,8 @@ pub(crate) struct Journal {
     is_connected: AtomicBool,
     has_other_keys: AtomicBool,
     retries: AtomicU64,
-    /// By operation and command: two operations may use one command.
-    refusals: Mutex<BTreeMap<(StoreOperation, &'static str), Refusal>>,
+    /// By operation and action: two operations may use one action.
+    refusals: Mutex<BTreeMap<(StoreOperation, Action), Refusal>>,
     last_error: Mutex<Option<(SystemTime, String)>>,
 }
 
@@ -114,7 +114,7 @@ impl Journal {
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let refusals = lock(&self.refusals);
-        let by_command: BTreeMap<_, _> = refusals.iter().map(|((_, command), refusal)| (command, refusal)).collect();
+        let by_command: BTreeMap<_, _> = refusals.values().map(|refusal| (refusal.command, refusal)).collect();
         by_command.into_values().cloned().collect()
     }
 
@@ -162,11 +162,11 @@ impl Journal {
     }
 
     /// The store refused a command.
-    pub(crate) fn refused(&self, operation: StoreOperation, refusal: Refusal) {
+    pub(crate) fn refused(&self, operation: StoreOperation, action: Action, refusal: Refusal) {
         let text = refusal.to_string();
         let mut refusals = lock(&self.refusals);
         let is_first = refusals.keys().all(|(other, _)| *other != operation);
-        if refusals.insert((operation, refusal.command), refusal).is_none() {
+        if refusals.insert((operation, action), refusal).is_none() {
             tracing::error!("{text}");
         }
         drop(refusals);
@@ -177,15 +177,14 @@ impl Journal {
     }
 
     /// The store accepted it.
-    pub(crate) fn accepted(&self, operation: StoreOperation, command: &'static str) {
+    pub(crate) fn accepted(&self, operation: StoreOperation, action: Action) {
         let mut refusals = lock(&self.refusals);
-        let was_refused = refusals.remove(&(operation, command)).is_some();
+        let refusal = refusals.remove(&(operation, action));
         let was_last = refusals.keys().all(|(other, _)| *other != operation);
         drop(refusals);
-        if was_refused {
-            tracing::info!("the session store accepts {command} again");
-        }
-        if was_refused && was_last {
+        let Some(Refusal { command, .. }) = refusal else { return };
+        tracing::info!("the session store accepts {command} again");
+        if was_last {
             self.metrics.store_event(StoreEvent::Accepted(operation));
         }
     }

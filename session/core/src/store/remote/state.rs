@@ -4,29 +4,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use redis::{RedisError, RedisResult};
-use reprise_session::RingHandle;
-use reprise_session::metrics::{Metrics, StoreOperation};
-use reprise_session::store::{Answer, Answers, Lookup, StoreKey};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::breaker::{Breaker, Failure};
-use crate::budget::within;
-use crate::config::ValkeyConfig;
-use crate::connection::Connection;
-use crate::queue::Queue;
-use crate::refusal::{Refusal, User};
-use crate::status::{Journal, lock};
-use crate::strike::{Identity, StrikeRegister};
+use super::action::Action;
+use super::backend::{Read, StoreConnection, StoreError};
+use super::breaker::{Breaker, Failure};
+use super::budget::within;
+use super::config::RemoteConfig;
+use super::queue::Queue;
+use super::status::{Journal, lock};
+use super::strike::{StoreIdentity, StrikeRegister};
+use crate::metrics::{Metrics, StoreOperation};
+use crate::ring_handle::RingHandle;
+use crate::store::shared::{Answer, Answers, Lookup, StoreKey};
 
 /// Of an entry, in bytes: more than any session takes.
 const LARGEST: usize = 64 * 1024;
 
 /// The store as both see it.
-pub(crate) struct Shared {
+pub(crate) struct State<C> {
     pub(crate) runtime: Handle,
-    connection: RwLock<Option<Connection>>,
+    connection: RwLock<Option<C>>,
     /// The connection has failed: the keeper is to make another.
     is_broken: AtomicBool,
     /// The keeper has something to do: to make another connection, or to find out when the store answers again.
@@ -35,15 +34,15 @@ pub(crate) struct Shared {
     breaker: Mutex<Breaker>,
     strikes: Mutex<StrikeRegister>,
     pub(crate) queue: Queue,
-    user: User,
+    prefix: String,
     pub(crate) budget: Duration,
     pub(crate) metrics: Arc<dyn Metrics>,
     pub(crate) journal: Journal,
     pub(crate) ring: RingHandle,
 }
 
-impl Shared {
-    pub(crate) fn new(config: &ValkeyConfig, user: String, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
+impl<C: StoreConnection> State<C> {
+    pub(crate) fn new(config: &RemoteConfig, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
         Self {
             runtime,
             connection: RwLock::new(None),
@@ -53,7 +52,7 @@ impl Shared {
             breaker: Mutex::new(Breaker::new(config.failures)),
             strikes: Mutex::new(StrikeRegister::new(config.window)),
             queue,
-            user: User { name: user, prefix: config.prefix.clone() },
+            prefix: config.prefix.clone(),
             budget: config.budget,
             metrics: ring.reported(),
             journal: Journal::new(ring.reported()),
@@ -62,7 +61,7 @@ impl Shared {
     }
 
     /// Whether a ClientHello may ask at all, and whom.
-    pub(crate) fn admit(&self) -> Option<(Connection, OwnedSemaphorePermit)> {
+    pub(crate) fn admit(&self) -> Option<(C, OwnedSemaphorePermit)> {
         if self.is_paused() {
             return None;
         }
@@ -75,17 +74,16 @@ impl Shared {
     /// full handshake more, and no session twice.
     pub(crate) async fn ask(
         &self,
-        mut connection: Connection,
+        mut connection: C,
         _permit: OwnedSemaphorePermit,
         lookups: Vec<Lookup>,
         started: Instant,
     ) -> Answers {
-        let command = |lookup| redis::cmd(command_of(lookup)).arg(self.key(&lookup.key())).to_owned();
-        let asked = connection.ask_all::<Option<Vec<u8>>>(lookups.iter().map(command).collect());
-        let answers = match within(self.budget, asked).await {
+        let reads: Vec<Read> = lookups.iter().map(|lookup| self.read_of(lookup)).collect();
+        let answers = match within(self.budget, connection.read(&reads)).await {
             Some(answers) => {
-                let command = lookups.first().map_or("GET", command_of);
-                self.note(StoreOperation::Fetch, command, answers)
+                let takes = matches!(reads.first(), Some(Read::Take(_)));
+                self.note(StoreOperation::Fetch, if takes { Action::Take } else { Action::Get }, answers)
             }
             None => {
                 self.silent();
@@ -108,19 +106,16 @@ impl Shared {
         Answers::new(answers).early_data(is_answered && self.is_sure(now))
     }
 
-    /// What a command came to, if to an answer. Otherwise it is known from here on: that the store refuses it, or that the
+    /// What an action came to, if to an answer. Otherwise it is known from here on: that the store refuses it, or that the
     /// connection is of no use.
-    pub(crate) fn note<T>(&self, operation: StoreOperation, command: &'static str, result: RedisResult<T>) -> Option<T> {
-        let error = match result {
+    pub(crate) fn note<T>(&self, operation: StoreOperation, action: Action, result: Result<T, StoreError>) -> Option<T> {
+        match result {
             Ok(answer) => {
-                self.journal.accepted(operation, command);
+                self.journal.accepted(operation, action);
                 return Some(answer);
             }
-            Err(error) => error,
-        };
-        match Refusal::of(command, &error, &self.user) {
-            Some(refusal) => self.journal.refused(operation, refusal),
-            None => self.broken(&error),
+            Err(StoreError::Refused(refusal)) => self.journal.refused(operation, action, refusal),
+            Err(StoreError::Failed(why)) => self.broken(why),
         }
         // What is not written or not agreed on keeps nobody from reading.
         if operation == StoreOperation::Fetch {
@@ -129,14 +124,9 @@ impl Shared {
         None
     }
 
-    /// What an error in making a connection says of the store.
-    pub(crate) fn refusal(&self, error: &RedisError) -> Option<Refusal> {
-        Refusal::of("AUTH", error, &self.user)
-    }
-
     /// The connection is dead, or leads to a master that became a replica.
-    fn broken(&self, error: &RedisError) {
-        self.journal.failed(error.to_string());
+    fn broken(&self, why: String) {
+        self.journal.failed(why);
         self.is_broken.store(true, Ordering::Relaxed);
         self.trouble.notify_one();
     }
@@ -171,26 +161,25 @@ impl Shared {
     }
 
     /// Whether the store answers what a ClientHello asks, within its budget. `None`: it says nothing.
-    pub(crate) async fn probe(&self, connection: &mut Connection) -> Option<bool> {
-        let command = redis::cmd("GETDEL").arg(self.probe_key()).to_owned();
-        let asked = command.query_async::<Option<Vec<u8>>>(connection);
-        let answered = within(self.budget, asked).await?;
-        Some(self.note(StoreOperation::Fetch, "GETDEL", answered).is_some())
+    pub(crate) async fn probe(&self, connection: &mut C) -> Option<bool> {
+        let reads = [Read::Take(self.probe_key())];
+        let answered = within(self.budget, connection.read(&reads)).await?;
+        Some(self.note(StoreOperation::Fetch, Action::Take, answered).is_some())
     }
 
     /// A key that is never there for long: to find out what the store allows.
     pub(crate) fn probe_key(&self) -> Vec<u8> {
-        [self.user.prefix.as_bytes(), b":probe"].concat()
+        [self.prefix.as_bytes(), b":probe"].concat()
     }
 
     /// Where the ring is that is sealed under the key with this identity.
     pub(crate) fn ring_key(&self, id: &str) -> Vec<u8> {
-        [self.user.prefix.as_bytes(), b":ring:", id.as_bytes()].concat()
+        [self.prefix.as_bytes(), b":ring:", id.as_bytes()].concat()
     }
 
     /// Where it stands whose ring was published last.
     pub(crate) fn publisher_key(&self) -> Vec<u8> {
-        [self.user.prefix.as_bytes(), b":ring"].concat()
+        [self.prefix.as_bytes(), b":ring"].concat()
     }
 
     /// Whether what is taken from the store is taken once.
@@ -198,17 +187,17 @@ impl Shared {
         lock(&self.strikes).is_sure(now)
     }
 
-    pub(crate) fn connection(&self) -> Option<Connection> {
+    pub(crate) fn connection(&self) -> Option<C> {
         self.connection.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The store was looked at, and is this one; `None` if nobody can say.
-    pub(crate) fn seen(&self, identity: Option<Identity>) {
+    pub(crate) fn seen(&self, identity: Option<StoreIdentity>) {
         lock(&self.strikes).seen(identity, Instant::now());
     }
 
     /// A connection was made.
-    pub(crate) fn connected(&self, connection: Connection) {
+    pub(crate) fn connected(&self, connection: C) {
         *self.connection.write().unwrap_or_else(PoisonError::into_inner) = Some(connection);
         self.journal.connected();
     }
@@ -218,16 +207,16 @@ impl Shared {
         self.journal.disconnected();
     }
 
+    fn read_of(&self, lookup: &Lookup) -> Read {
+        match lookup {
+            Lookup::Get(key) => Read::Get(self.key(key)),
+            Lookup::Take(key) => Read::Take(self.key(key)),
+        }
+    }
+
     /// `PREFIX:s:` and 32 bytes.
     pub(crate) fn key(&self, key: &StoreKey) -> Vec<u8> {
-        [self.user.prefix.as_bytes(), b":s:", key.as_bytes()].concat()
-    }
-}
-
-fn command_of(lookup: &Lookup) -> &'static str {
-    match lookup {
-        Lookup::Take(_) => "GETDEL",
-        _ => "GET",
+        [self.prefix.as_bytes(), b":s:", key.as_bytes()].concat()
     }
 }
 

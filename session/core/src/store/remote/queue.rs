@@ -1,17 +1,11 @@
 //! What is to be written: bounded, so that a slow store costs sessions and no memory.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// One entry on its way.
-pub(crate) struct Write {
-    pub(crate) key: Vec<u8>,
-    pub(crate) entry: Vec<u8>,
-    pub(crate) lifetime: Duration,
-}
+use super::backend::Write;
 
 /// Bounded by entries and by bytes, those that are being written included.
 pub(crate) struct Queue {
@@ -23,6 +17,11 @@ pub(crate) struct Queue {
 /// A write in its place.
 pub(crate) struct Queued {
     pub(crate) write: Write,
+    pub(crate) place: Place,
+}
+
+/// What a write takes of the queue, and who waits for it.
+pub(crate) struct Place {
     /// Dropped when the store has it, or it is not to be waited for.
     pub(crate) waiter: Option<oneshot::Sender<()>>,
     /// What it takes of both bounds is free again when it is gone.
@@ -43,13 +42,15 @@ impl Queue {
         let entry = Arc::clone(&self.entries).try_acquire_owned().ok()?;
         let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(size).ok()?;
         let (waiter, written) = oneshot::channel();
-        self.queued.send(Queued { write, waiter: Some(waiter), _room: [entry, bytes] }).ok()?;
+        self.queued.send(Queued { write, place: Place { waiter: Some(waiter), _room: [entry, bytes] } }).ok()?;
         Some(written)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn write(bytes: usize) -> Write {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reprise_session::{Random, SystemRandom};
+use crate::random::{Random, SystemRandom};
 
 /// The pauses of whatever talks to a store that fails: each twice as long as the one before, up to a bound, and then cut by
 /// chance to between a half and the whole. Nodes that lost one store do not come back all at once.
