@@ -39,8 +39,8 @@
 //!
 //! # Features
 //!
-//! `rustls` (default): the adapter for rustls 0.23. `tokio`: its `accept_tokio`. The store in Valkey or Redis is the crate
-//! `reprise-session-valkey`, with its feature `valkey`. The minimum supported Rust version is 1.90.
+//! `rustls` (default): the adapter for rustls 0.23. `tokio`: its `accept_tokio`. `remote`: `store::remote`, all that stores behind a network
+//! have in common, under a tokio runtime of its own. The store in Valkey or Redis is the crate `reprise-session-valkey`, with its feature `valkey`. The minimum supported Rust version is 1.90.
 //!
 //! # What it protects, and what not
 //!

@@ -13,7 +13,7 @@ use reprise_session_tests::world::World;
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");
 
 #[test]
-fn five_nodes_share_sessions_that_each_resumes_once() {
+fn of_three_nodes_one_resumes_what_is_in_memcached() {
     require!("memcached");
     let server = MemcachedServer::start();
     let world = World::new(NODE, &[&server.setting()]);

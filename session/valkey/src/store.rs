@@ -8,10 +8,9 @@ use reprise_session::store::{Fetch, Lookup, SharedStore, StoreKey, Written};
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
 
-/// A store in Valkey or Redis, with a thread of its own that keeps the connection and rotates the ring. When the last clone is
-/// dropped the thread ends: the ring then rotates no more, and soon has no key to seal with.
+/// A store in Valkey or Redis, with a thread of its own that keeps the connection and rotates the ring. The thread ends with the
+/// last clone of the store and of the ring's handle.
 #[derive(Clone)]
-#[must_use = "dropping it stops rotation"]
 pub struct Valkey(RemoteStore<Connection>);
 
 /// Why the store cannot be used at all.

@@ -156,6 +156,20 @@ fn where_another_is_always_first_looking_ends() {
 }
 
 #[test]
+fn a_ring_keeps_its_store_and_ends_it() {
+    let fake = Fake::start(good);
+    let counters = Arc::new(Counters::default());
+    let mut config = fake.config();
+    (config.refresh, config.metrics) = (Duration::from_millis(5), counters.clone());
+    let (store, ring) = Valkey::start(config).unwrap();
+    drop(store);
+    let before = fake.count("TIME");
+    until("the ring is looked at", || fake.count("TIME") > before + 2);
+    drop(ring);
+    until("nobody holds anything of it", || Arc::strong_count(&counters) == 1);
+}
+
+#[test]
 fn a_master_that_became_a_replica_is_left() {
     static IS_DEMOTED: AtomicBool = AtomicBool::new(false);
     let fake = Fake::start(|command| match command {

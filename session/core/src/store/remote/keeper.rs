@@ -188,18 +188,17 @@ impl<B: StoreBackend> Keeper<B> {
     }
 
     fn measure(&self) {
-        if let Some(now) = self.clock.current_time() {
-            self.state.metrics.ring(RingState::of(&self.state.ring.load(now), now));
+        if let (Some(ring), Some(now)) = (self.state.ring.upgrade(), self.clock.current_time()) {
+            self.state.metrics.ring(RingState::of(&ring.load(now), now));
         }
     }
 
     /// Makes the next key when it is due and no ring can be seen: the same that all other nodes make which see none.
     fn ratchet(&self) {
-        let Some(now) = self.clock.current_time() else { return };
-        let next = self.state.ring.load(now).ratcheted(&self.rotation, now);
-        let Some(next) = next else { return };
+        let (Some(ring), Some(now)) = (self.state.ring.upgrade(), self.clock.current_time()) else { return };
+        let Some(next) = ring.load(now).ratcheted(&self.rotation, now) else { return };
         let version = next.version();
-        if self.state.ring.replace(next) {
+        if ring.replace(next) {
             tracing::warn!(version, "no ring can be read: the next ticket key follows from the last ring that was");
             self.measure();
         }
@@ -231,9 +230,9 @@ impl<B: StoreBackend> Keeper<B> {
         self.look_for_others(connection).await?;
         let asked = connection.time().await;
         let time = self.state.note(RING, Action::Time, asked)?;
-        let Some(now) = self.clock.current_time() else { return Some(true) };
+        let (Some(handle), Some(now)) = (self.state.ring.upgrade(), self.clock.current_time()) else { return Some(true) };
         let clocks = Clocks { own: now, store: time };
-        let current = self.state.ring.load(now);
+        let current = handle.load(now);
         let next = next_step(&current, &found, &self.rotation, &self.keys, clocks, &SystemRandom);
         let ring = match next {
             Ok(RingAction::Use(ring)) => ring,
@@ -264,7 +263,7 @@ impl<B: StoreBackend> Keeper<B> {
         };
         let version = ring.version();
         // One of the same version may have another chain, of a node that was away.
-        if self.state.ring.replace(ring) && version != current.version() {
+        if handle.replace(ring) && version != current.version() {
             tracing::info!(version, "a new ring of ticket keys is in use");
         }
         Some(true)
@@ -272,7 +271,7 @@ impl<B: StoreBackend> Keeper<B> {
 }
 
 /// Tells the thread to end.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stop(watch::Sender<bool>);
 
 impl Default for Stop {

@@ -20,16 +20,17 @@ use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
 use crate::store::shared::{Fetch, Lookup, SharedStore, StoreKey, Written};
 
-/// A store that is used over connections of one kind, with a thread of its own that keeps the connection and rotates the ring. When the last clone is
-/// dropped the thread ends: the ring then rotates no more, and soon has no key to seal with.
-#[must_use = "dropping it stops rotation"]
+/// A store that is used over connections of one kind, with a thread of its own that keeps the connection and rotates the ring. The
+/// thread ends with the last clone of the store and of the ring's handle.
 pub struct RemoteStore<C> {
     state: Arc<State<C>>,
     clock: Arc<dyn TimeProvider>,
-    _running: Arc<Running>,
+    /// It keeps the thread.
+    ring: RingHandle,
 }
 
 /// The thread, which ends with this.
+#[derive(Debug)]
 struct Running {
     stop: Stop,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +59,7 @@ impl<C: StoreConnection> RemoteStore<C> {
         ring.report_to(Arc::clone(&config.metrics));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (queue, writes) = Queue::new(config.queue, config.queue_bytes);
-        let state = Arc::new(State::new(&config, runtime.handle().clone(), queue, ring.clone()));
+        let state = Arc::new(State::new(&config, runtime.handle().clone(), queue, &ring));
         let (wait, clock) = (config.start, Arc::clone(&config.clock));
         let stop = Stop::default();
         let (ready, is_ready) = mpsc::channel();
@@ -73,11 +74,11 @@ impl<C: StoreConnection> RemoteStore<C> {
             runtime.shutdown_background();
         };
         let thread = std::thread::Builder::new().name("session-store".to_owned()).spawn(run)?;
-        let running = Arc::new(Running { stop, thread: Some(thread) });
+        ring.keep(Arc::new(Running { stop, thread: Some(thread) }));
         match is_ready.recv_timeout(wait) {
             Ok(Err(refusal)) => Err(StartError::Refused(refusal)),
             // In time or not.
-            Ok(Ok(())) | Err(_) => Ok((Self { state, clock, _running: running }, ring)),
+            Ok(Ok(())) | Err(_) => Ok((Self { state, clock, ring: ring.clone() }, ring)),
         }
     }
 
@@ -89,7 +90,7 @@ impl<C: StoreConnection> RemoteStore<C> {
     /// How the store is: all that is known, for a health endpoint.
     pub fn status(&self) -> StoreStatus {
         let now = self.clock.current_time().unwrap_or_else(UnixTime::now);
-        let ring = RingState::of(&self.state.ring.load(now), now);
+        let ring = RingState::of(&self.ring.load(now), now);
         let journal = &self.state.journal;
         StoreStatus {
             is_connected: journal.is_connected(),
@@ -140,14 +141,17 @@ impl<C: StoreConnection> fmt::Debug for RemoteStore<C> {
 // Not derived: that would ask for a connection that is cloned.
 impl<C> Clone for RemoteStore<C> {
     fn clone(&self) -> Self {
-        Self { state: Arc::clone(&self.state), clock: Arc::clone(&self.clock), _running: Arc::clone(&self._running) }
+        Self { state: Arc::clone(&self.state), clock: Arc::clone(&self.clock), ring: self.ring.clone() }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.stop();
-        if let Some(thread) = self.thread.take() {
+        // Its own tasks may hold the last handle of the ring for a moment.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
             // It panics nowhere.
             let _ = thread.join();
         }

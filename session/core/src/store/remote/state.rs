@@ -16,7 +16,7 @@ use super::queue::Queue;
 use super::status::{Journal, lock};
 use super::strike::{StoreIdentity, StrikeRegister};
 use crate::metrics::{Metrics, StoreOperation};
-use crate::ring_handle::RingHandle;
+use crate::ring_handle::{RingHandle, WeakRingHandle};
 use crate::store::shared::{Answer, Answers, Lookup, StoreKey};
 
 /// Of an entry, in bytes: more than any session takes.
@@ -38,11 +38,12 @@ pub(crate) struct State<C> {
     pub(crate) budget: Duration,
     pub(crate) metrics: Arc<dyn Metrics>,
     pub(crate) journal: Journal,
-    pub(crate) ring: RingHandle,
+    /// The ring keeps the thread, and this its tasks.
+    pub(crate) ring: WeakRingHandle,
 }
 
 impl<C: StoreConnection> State<C> {
-    pub(crate) fn new(config: &RemoteConfig, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
+    pub(crate) fn new(config: &RemoteConfig, runtime: Handle, queue: Queue, ring: &RingHandle) -> Self {
         Self {
             runtime,
             connection: RwLock::new(None),
@@ -56,7 +57,7 @@ impl<C: StoreConnection> State<C> {
             budget: config.budget,
             metrics: ring.reported(),
             journal: Journal::new(ring.reported()),
-            ring,
+            ring: ring.downgrade(),
         }
     }
 
