@@ -7,7 +7,7 @@ use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareCase, CompareDocument, CompareLinkRow, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument,
     LayersDocument, LoadDocument, LoadLatency, LoadShare, LoadStage, MeasureDocument, Ratio, Run, SideBySideDocument,
-    SpeedDocument, Statistics, TraceDocument,
+    SpeedDocument, Statistic, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -62,6 +62,17 @@ impl<T: Copy> Records<T> {
         self
     }
 
+    /// Some of a spread, each as `median_ns`, and the median's interval.
+    fn statistics<'a>(self, which: &[Statistic], of: impl Fn(T) -> Option<&'a Statistics>) -> Self {
+        which.iter().fold(self, |rows, statistic| {
+            let rows = rows.known(&format!("{}_ns", statistic.name()), |item| statistic.of(of(item)?));
+            if *statistic != Statistic::Median {
+                return rows;
+            }
+            rows.interval("ci95_low_ns", "ci95_high_ns", |item| of(item)?.ci95_ns)
+        })
+    }
+
     /// The ends of an interval.
     fn interval<V: Display>(self, low: &str, high: &str, ends: impl Fn(T) -> Option<[V; 2]>) -> Self {
         let rows = self.known(low, |item| ends(item).map(|[low, _]| low));
@@ -89,14 +100,7 @@ fn measure(documents: &[MeasureDocument]) -> Vec<Vec<String>> {
         .field("observed_ticket", observed(Kind::Ticket))
         .field("observed_psk", observed(Kind::Psk))
         .field("observed_early", observed(Kind::Early))
-        .known("median_ns", |it| Some(it.statistics?.median_ns))
-        .interval("ci95_low_ns", "ci95_high_ns", |it| it.statistics?.ci95_ns)
-        .known("mean_ns", |it| Some(it.statistics?.mean_ns))
-        .known("min_ns", |it| Some(it.statistics?.min_ns))
-        .known("max_ns", |it| Some(it.statistics?.max_ns))
-        .known("p90_ns", |it| Some(it.statistics?.p90_ns))
-        .known("p95_ns", |it| it.statistics?.p95_ns)
-        .known("p99_ns", |it| Some(it.statistics?.p99_ns))
+        .statistics(&Statistic::ALL, |it| it.statistics)
         .known("saved_ns", |it| Some(it.ratio?.saved_ns))
         .known("ratio", |it| Some(float(it.ratio?.median)))
         .interval("ratio_ci95_low", "ratio_ci95_high", |it| it.ratio?.ci95.map(|ends| ends.map(float)))
@@ -283,7 +287,6 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
     let weighed = document.memory.iter().map(weighed);
     let rows: Vec<Compared<'_>> =
         document.rows.iter().flat_map(compared).chain(weighed).chain(replayed).chain(skipped).collect();
-    let statistics = |it: &Compared<'_>| it.measured.map(|(_, statistics, ..)| *statistics);
     Records::of(&rows)
         .field("scenario", |_| &document.scenario)
         .field("client", |it| it.client)
@@ -297,10 +300,7 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .field("outcome", |it| it.outcome)
         .known("side", |it| it.measured.map(|(side, ..)| side).or(it.memory.map(|row| row.side)).map(|side| side.name()))
         .known("n", |it| it.measured.map(|(_, _, n, _)| n))
-        .known("median_ns", |it| Some(statistics(it)?.median_ns))
-        .interval("ci95_low_ns", "ci95_high_ns", |it| statistics(it)?.ci95_ns)
-        .known("mean_ns", |it| Some(statistics(it)?.mean_ns))
-        .known("p99_ns", |it| Some(statistics(it)?.p99_ns))
+        .statistics(&[Statistic::Median, Statistic::Mean, Statistic::P99], |it| Some(it.measured?.1))
         .known("instructions", |it| it.measured?.3)
         .known("over", |it| it.measured.map(|_| document.over.name()))
         .known("psk_mode", |it| it.case.psk_mode.map(|mode| mode.name()))
@@ -378,10 +378,7 @@ fn layers(document: &LayersDocument) -> Vec<Vec<String>> {
         .known("refused", |(_, it)| Some(it?.0.refused))
         .known("clock", |(_, it)| Some(it?.1))
         .known("n", |(_, it)| Some(it?.0.n))
-        .known("median_ns", |(_, it)| Some(it?.2.median_ns))
-        .interval("ci95_low_ns", "ci95_high_ns", |(_, it)| it?.2.ci95_ns)
-        .known("mean_ns", |(_, it)| Some(it?.2.mean_ns))
-        .known("p99_ns", |(_, it)| Some(it?.2.p99_ns))
+        .statistics(&[Statistic::Median, Statistic::Mean, Statistic::P99], |(_, it)| Some(it?.2))
         .records
 }
 
@@ -426,8 +423,7 @@ fn speed(document: &SpeedDocument) -> Vec<Vec<String>> {
         .known("n", |(_, row)| Some(row?.n))
         .known("batch", |(_, row)| Some(row?.batch))
         .known("median_ns", |(_, row)| Some(row?.once.median_ns))
-        .known("ci95_low_ns", |(_, row)| Some(row?.once.ci95_ns?[0]))
-        .known("ci95_high_ns", |(_, row)| Some(row?.once.ci95_ns?[1]))
+        .interval("ci95_low_ns", "ci95_high_ns", |(_, row)| row?.once.ci95_ns)
         .known("min_ns", |(_, row)| Some(row?.once.min_ns))
         .records
 }

@@ -39,6 +39,7 @@ pub mod cause_page;
 mod document;
 mod format;
 mod page;
+mod paged_document;
 
 pub use document::{Document, Report, SCHEMAS};
 pub use format::Format;

@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use reprise_model::document::{MeasureDocument, Ratio, Run, Statistics};
+use reprise_model::document::{MeasureDocument, Ratio, Run, Statistic};
 use reprise_model::{Asked, Kind, Version};
 
 /// What such a text is served as.
@@ -132,8 +132,9 @@ impl WatchMetrics {
                     traffic.get_or_create(&labels([target, tls, kind, ("direction", direction)])).set(gauged(bytes.0));
                 }
                 for (phase, statistics) in &run.phases {
-                    for (quantile, ns) in quantiles(statistics) {
-                        let of_phase = labels([target, tls, kind, ("phase", phase.name()), ("quantile", quantile)]);
+                    let quantiles = QUANTILES.iter().filter_map(|it| Some((it.quantile()?.to_string(), it.of(statistics)?)));
+                    for (quantile, ns) in quantiles {
+                        let of_phase = labels([target, tls, kind, ("phase", phase.name()), ("quantile", &quantile)]);
                         phases.get_or_create(&of_phase).set(ns as f64 / 1e9);
                     }
                 }
@@ -152,16 +153,8 @@ impl WatchMetrics {
     }
 }
 
-/// The quantiles of a document, by what OpenMetrics calls them.
-fn quantiles(statistics: &Statistics) -> [(&'static str, u64); 5] {
-    [
-        ("0", statistics.min_ns),
-        ("0.5", statistics.median_ns),
-        ("0.9", statistics.p90_ns),
-        ("0.99", statistics.p99_ns),
-        ("1", statistics.max_ns),
-    ]
-}
+/// The quantiles that are exported.
+const QUANTILES: [Statistic; 5] = [Statistic::Min, Statistic::Median, Statistic::P90, Statistic::P99, Statistic::Max];
 
 fn gauged(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)

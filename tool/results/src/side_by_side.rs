@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reprise_model::document::{
     LoadDocument, MeasureDocument, Observed, Provenance, Run, SideBySideDifference, SideBySideDocument, SideBySideResult,
-    SideBySideRow, SideBySideUnit, SideBySideValue, Target,
+    SideBySideRow, SideBySideUnit, SideBySideValue, Statistic, Target,
 };
 use reprise_model::{Asked, Kind, Phase, Version};
 use reprise_stats::histogram::{Histogram, decode, quantile_interval};
@@ -139,10 +139,11 @@ fn rows_of_runs(results: &[MeasureDocument], asked: Asked, runs: &[Option<&Run>]
         }
         rows.extend(of_medians);
         if matches!(phase, Phase::Tls | Phase::Total) {
-            for (quantile, name, of_quantile) in QUANTILES {
+            for statistic in TAILS {
+                let Some(quantile) = statistic.quantile() else { continue };
                 let tail =
-                    |run: &Run| has_samples_beyond(run.n, quantile).then(|| of_quantile(run.phases.get(&phase)?)).flatten();
-                rows.extend(row((of, kind, Some(phase)), name, SideBySideUnit::Ns, &count(&tail)));
+                    |run: &Run| has_samples_beyond(run.n, quantile).then(|| statistic.of(run.phases.get(&phase)?)).flatten();
+                rows.extend(row((of, kind, Some(phase)), statistic.name(), SideBySideUnit::Ns, &count(&tail)));
             }
         }
     }
@@ -158,8 +159,7 @@ type OfRun = fn(&Run) -> Option<u64>;
 const BYTES: [(&str, OfRun); 2] = [("sent", |run| Some(run.bytes?.sent.0)), ("received", |run| Some(run.bytes?.received.0))];
 
 /// The tails, without intervals: the few samples beyond them tell next to nothing of how they differ.
-type OfStatistics = fn(&reprise_model::document::Statistics) -> Option<u64>;
-const QUANTILES: [(f64, &str, OfStatistics); 2] = [(0.95, "p95", |it| it.p95_ns), (0.99, "p99", |it| Some(it.p99_ns))];
+const TAILS: [Statistic; 2] = [Statistic::P95, Statistic::P99];
 
 /// Loads side by side; `files` are their names.
 ///

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::statistics::Statistic;
+
 /// The spread of a latency, in nanoseconds, true to three digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -19,4 +21,18 @@ pub struct LoadLatency {
     pub p999: u64,
     /// The largest.
     pub max: u64,
+}
+
+impl LoadLatency {
+    /// How to read a statistic of it, in nanoseconds; `None` of one that a load does not have.
+    pub fn reading(statistic: Statistic) -> Option<fn(&Self) -> Option<u64>> {
+        match statistic {
+            Statistic::Median => Some(|it| Some(it.p50)),
+            Statistic::P90 => Some(|it| Some(it.p90)),
+            Statistic::P95 => Some(|it| it.p95),
+            Statistic::P99 => Some(|it| Some(it.p99)),
+            Statistic::Max => Some(|it| Some(it.max)),
+            Statistic::Mean | Statistic::Min => None,
+        }
+    }
 }

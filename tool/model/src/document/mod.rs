@@ -83,5 +83,5 @@ pub use speed::{
     SpeedRule, SpeedRuleVerdict, SpeedSkipped, SpeedTcp,
 };
 pub use stacks::{AvailableStack, BrokenStack, StacksDocument};
-pub use statistics::Statistics;
+pub use statistics::{Statistic, Statistics};
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

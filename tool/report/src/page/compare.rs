@@ -15,74 +15,84 @@ use reprise_model::{KeyPairs, ServerChain, Version};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Unit};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, grouped, section, source, stacks};
+use reprise_page::{Block, Fact, Page, Shown, grouped, section, source, stacks};
 
 use self::words::{change, words};
+use crate::paged_document::PagedDocument;
 
-/// All that is shown of a comparison.
-pub(crate) fn compare(document: &CompareDocument) -> Page {
-    // Who asks for a link is answered by it.
-    let answers = document.links.iter().filter_map(link::answer).chain(document.conclusion.iter().cloned());
-    let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();
-    blocks.extend(document.links.iter().flat_map(link::blocks));
-    if !document.rows.is_empty() {
-        blocks.push(Block::Heading(heading_of_costs(document).to_owned()));
-        blocks.extend(charts::costs(document).map(Block::Chart));
-        let table = if is_of_bulk(document) { bulk::rates(document) } else { costs(document) };
-        blocks.push(Block::Table(table));
-        let mut legend = vec![Block::Heading("Legend".to_owned()), Block::Aside(legend(document).to_owned())];
-        legend.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
-        legend.extend(about_preparation(document));
-        legend.extend(about_tickets(document));
-        if document.rows.iter().any(|row| row.case.key_pairs == KeyPairs::Reused) {
-            blocks.push(Block::warning(REUSED));
-        }
-        blocks.push(Block::Secondary(legend));
-    }
-    if document.scenario == "post-quantum" {
-        let (heading, below) = match document.over {
-            CompareOver::Memory => {
-                ("Bytes of one connection, and round trips", format!("{LEGEND_OF_BYTES} {LEGEND_OF_FLIGHTS}"))
+impl PagedDocument for CompareDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        // Who asks for a link is answered by it.
+        let answers = self.links.iter().filter_map(link::answer).chain(self.conclusion.iter().cloned());
+        let mut blocks: Vec<Block> = answers.map(Block::Paragraph).collect();
+        blocks.extend(self.links.iter().flat_map(link::blocks));
+        if !self.rows.is_empty() {
+            blocks.push(Block::Heading(heading_of_costs(self).to_owned()));
+            blocks.extend(charts::costs(self).map(Block::Chart));
+            let table = if is_of_bulk(self) { bulk::rates(self) } else { costs(self) };
+            blocks.push(Block::Table(table));
+            let mut legend = vec![Block::Heading("Legend".to_owned()), Block::Aside(legend(self).to_owned())];
+            legend.extend(self.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
+            legend.extend(about_preparation(self));
+            legend.extend(about_tickets(self));
+            if self.rows.iter().any(|row| row.case.key_pairs == KeyPairs::Reused) {
+                blocks.push(Block::warning(REUSED));
             }
-            CompareOver::Loopback => ("Bytes of one connection", LEGEND_OF_BYTES.to_owned()),
-        };
-        blocks.extend(Block::secondary(section(heading, flights(document), [Block::Aside(below)])));
-    }
-    blocks.extend(memory::weights(document));
-    blocks.extend(charts::memory(document).map(Block::Chart));
-    let counted = Block::Aside(counted(document));
-    blocks.extend(Block::secondary(section("Instructions of one connection", instructions(document), [counted])));
-    if !document.ratios.is_empty() {
-        let mut part = vec![Block::Heading("Each stack with itself: how many times as cheap".to_owned())];
-        part.extend(charts::ratios(document).map(Block::Chart));
-        part.push(Block::Table(ratios(document)));
-        blocks.push(Block::Secondary(part));
-    }
-    blocks.extend(Block::secondary(matrix::blocks(&document.matrix)));
-    blocks.extend(matrix::failures(&document.matrix).into_iter().map(Block::warning));
-    if !document.claims.is_empty() {
-        let mut part = vec![Block::Heading("Against what was published".to_owned())];
-        part.extend(claims(document));
-        part.push(Block::Aside(of_claims(document).to_owned()));
-        part.extend(reasons(document).map(Block::Paragraph));
-        blocks.push(Block::Secondary(part));
-    }
-    blocks.extend(skipped(document));
-    if let Some(baseline) = &document.baseline {
-        blocks.extend(baseline::blocks(baseline));
-    }
-    blocks.extend(conditions(&document.conditions));
-    if document.interrupted {
-        let words = "Incomplete: these are the connections made until then. To continue from a JSON file, run the same \
+            blocks.push(Block::Secondary(legend));
+        }
+        if self.scenario == "post-quantum" {
+            let (heading, below) = match self.over {
+                CompareOver::Memory => {
+                    ("Bytes of one connection, and round trips", format!("{LEGEND_OF_BYTES} {LEGEND_OF_FLIGHTS}"))
+                }
+                CompareOver::Loopback => ("Bytes of one connection", LEGEND_OF_BYTES.to_owned()),
+            };
+            blocks.extend(Block::secondary(section(heading, flights(self), [Block::Aside(below)])));
+        }
+        blocks.extend(memory::weights(self));
+        blocks.extend(charts::memory(self).map(Block::Chart));
+        let counted = Block::Aside(counted(self));
+        blocks.extend(Block::secondary(section("Instructions of one connection", instructions(self), [counted])));
+        if !self.ratios.is_empty() {
+            let mut part = vec![Block::Heading("Each stack with itself: how many times as cheap".to_owned())];
+            part.extend(charts::ratios(self).map(Block::Chart));
+            part.push(Block::Table(ratios(self)));
+            blocks.push(Block::Secondary(part));
+        }
+        blocks.extend(Block::secondary(matrix::blocks(&self.matrix)));
+        blocks.extend(matrix::failures(&self.matrix).into_iter().map(Block::warning));
+        if !self.claims.is_empty() {
+            let mut part = vec![Block::Heading("Against what was published".to_owned())];
+            part.extend(claims(self));
+            part.push(Block::Aside(of_claims(self).to_owned()));
+            part.extend(reasons(self).map(Block::Paragraph));
+            blocks.push(Block::Secondary(part));
+        }
+        blocks.extend(skipped(self));
+        if let Some(baseline) = &self.baseline {
+            blocks.extend(baseline::blocks(baseline));
+        }
+        blocks.extend(conditions(&self.conditions));
+        if self.interrupted {
+            let words = "Incomplete: these are the connections made until then. To continue from a JSON file, run the same \
                      command with '--json FILE --resume'";
-        blocks.push(Block::warning(words));
+            blocks.push(Block::warning(words));
+        }
+        blocks.push(Block::Secondary(vec![Block::Heading("How it was measured".to_owned()), Block::Facts(facts(self))]));
+        if has_built_in_stacks_alone(self) {
+            blocks.push(Block::Aside(MORE.to_owned()));
+        }
+        blocks.push(source(&self.provenance));
+        Page::new("compare", format!("TLS stacks side by side: {}", self.scenario), blocks)
     }
-    blocks.push(Block::Secondary(vec![Block::Heading("How it was measured".to_owned()), Block::Facts(facts(document))]));
-    if has_built_in_stacks_alone(document) {
-        blocks.push(Block::Aside(MORE.to_owned()));
+
+    fn is_nothing(&self) -> bool {
+        self.rows.is_empty() && self.memory.is_empty()
     }
-    blocks.push(source(&document.provenance));
-    Page::new("compare", format!("TLS stacks side by side: {}", document.scenario), blocks)
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
+    }
 }
 
 fn is_of_bulk(document: &CompareDocument) -> bool {

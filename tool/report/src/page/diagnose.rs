@@ -3,6 +3,7 @@
 use reprise_model::document::{
     BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity,
 };
+use reprise_model::{Failure, FailureClass};
 use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::Figure;
@@ -12,30 +13,44 @@ use reprise_page::{Block, Fact, Page, Shown, counted, offered_as, source, stated
 use super::findings::{items, left_out};
 use super::fleet::fleet;
 use super::isolation::isolation;
+use crate::paged_document::PagedDocument;
 
-/// All that is shown of a diagnosis: what it comes to, then the findings. Each experiment has its row only where it was asked for.
-pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
-    let mut blocks: Vec<Block> = document.fleet.iter().flat_map(|it| fleet(it, shown)).collect();
-    if document.targets.len() > 1 {
-        blocks.push(Block::Table(summary(&document.targets)));
+impl PagedDocument for DiagnoseDocument {
+    /// What it comes to, then the findings. Each experiment has its row only where it was asked for.
+    fn page(&self, shown: Shown) -> Page {
+        let mut blocks: Vec<Block> = self.fleet.iter().flat_map(|it| fleet(it, shown)).collect();
+        if self.targets.len() > 1 {
+            blocks.push(Block::Table(summary(&self.targets)));
+        }
+        blocks.extend(self.targets.iter().flat_map(|target| about(target, shown)));
+        blocks.extend(isolation(&self.isolation, shown));
+        let findings = || self.findings().map(|(_, finding)| finding);
+        blocks.extend(left_out(findings(), None, shown));
+        if findings().any(|finding| shown.shows(finding)) {
+            blocks.push(Block::Aside(
+                "reprise explain ID says more about a finding: how to confirm it, what fixes it in other software"
+                    .to_owned(),
+            ));
+        }
+        blocks.extend(conditions(&self.conditions));
+        blocks.push(source(&self.provenance));
+        let title = match self.targets.as_slice() {
+            _ if let Some(fleet) = &self.fleet => format!("Diagnosis of {} nodes together", fleet.nodes.len()),
+            [target] => format!("Diagnosis of {}", target.target),
+            targets => format!("Diagnosis of {} targets", targets.len()),
+        };
+        Page::new("diagnose", title, blocks)
     }
-    blocks.extend(document.targets.iter().flat_map(|target| about(target, shown)));
-    blocks.extend(isolation(&document.isolation, shown));
-    let findings = || document.findings().map(|(_, finding)| finding);
-    blocks.extend(left_out(findings(), None, shown));
-    if findings().any(|finding| shown.shows(finding)) {
-        blocks.push(Block::Aside(
-            "reprise explain ID says more about a finding: how to confirm it, what fixes it in other software".to_owned(),
-        ));
+
+    fn is_nothing(&self) -> bool {
+        self.subjects().all(|target| !target.reached)
     }
-    blocks.extend(conditions(&document.conditions));
-    blocks.push(source(&document.provenance));
-    let title = match document.targets.as_slice() {
-        _ if let Some(fleet) = &document.fleet => format!("Diagnosis of {} nodes together", fleet.nodes.len()),
-        [target] => format!("Diagnosis of {}", target.target),
-        targets => format!("Diagnosis of {} targets", targets.len()),
-    };
-    Page::new("diagnose", title, blocks)
+
+    fn is_cut_short(&self) -> bool {
+        let is_interruption = |failure: &Failure| failure.class == FailureClass::Interrupted;
+        let is_cut = |it: &Diagnosis| it.failure.as_ref().is_some_and(|failure| it.reached || is_interruption(failure));
+        self.targets.iter().any(is_cut) || self.fleet.iter().any(|fleet| fleet.interrupted)
+    }
 }
 
 /// One row for each target, one that was not reached included.

@@ -6,39 +6,50 @@ use reprise_model::document::{ExplainDocument, ExplainPath, ExplainServer, Expla
 use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, source};
+use reprise_page::{Block, Fact, Page, Shown, source};
 
-/// All that is shown of paths.
-pub(crate) fn explain(document: &ExplainDocument) -> Page {
-    let assumed = if document.server_assumed { ", assumed: --server-stack names another" } else { "" };
-    let sides = [
-        Fact::new("client", format!("operations as in {}", document.client_stack)),
-        Fact::new("server", format!("operations as in {}{assumed}", document.server_stack)),
-    ];
-    let mut blocks: Vec<Block> = if document.paths.is_empty() { Vec::new() } else { vec![Block::Facts(sides.into())] };
-    // What was asked comes before what was measured.
-    let (asked, measured): (Vec<_>, Vec<_>) = document.paths.iter().partition(|path| path.predicted_ns.is_some());
-    let answers = asked.into_iter().chain(measured).map(|path| Block::Paragraph(answer(path, &document.paths)));
-    blocks.push(Block::Summary(answers.chain(document.server.iter().map(|it| Block::Paragraph(floor(it)))).collect()));
-    blocks.extend(document.warnings.iter().map(Block::warning));
-    if document.interrupted {
-        blocks.push(Block::warning("Incomplete: operations were measured until then"));
+use crate::paged_document::PagedDocument;
+
+impl PagedDocument for ExplainDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let assumed = if self.server_assumed { ", assumed: --server-stack names another" } else { "" };
+        let sides = [
+            Fact::new("client", format!("operations as in {}", self.client_stack)),
+            Fact::new("server", format!("operations as in {}{assumed}", self.server_stack)),
+        ];
+        let mut blocks: Vec<Block> = if self.paths.is_empty() { Vec::new() } else { vec![Block::Facts(sides.into())] };
+        // What was asked comes before what was measured.
+        let (asked, measured): (Vec<_>, Vec<_>) = self.paths.iter().partition(|path| path.predicted_ns.is_some());
+        let answers = asked.into_iter().chain(measured).map(|path| Block::Paragraph(answer(path, &self.paths)));
+        blocks.push(Block::Summary(answers.chain(self.server.iter().map(|it| Block::Paragraph(floor(it)))).collect()));
+        blocks.extend(self.warnings.iter().map(Block::warning));
+        if self.interrupted {
+            blocks.push(Block::warning("Incomplete: operations were measured until then"));
+        }
+        let part = |path: &ExplainPath| {
+            let chart = chart(path, &self.paths).map(Block::Chart);
+            [Block::Heading(title(path))].into_iter().chain(chart).chain([Block::Table(steps(path))]).collect::<Vec<_>>()
+        };
+        let first = first(&self.paths);
+        blocks.extend(first.map(part).into_iter().flatten());
+        let others = self.paths.iter().filter(|path| first.is_none_or(|first| !std::ptr::eq(first, *path)));
+        blocks.extend(others.map(|path| Block::Secondary(part(path))));
+        // Of a load there is none.
+        let what = if self.paths.is_empty() { "Above the floor" } else { "The critical path" };
+        if !self.paths.is_empty() {
+            blocks.push(Block::Secondary(vec![Block::Heading("Legend".to_owned()), Block::Aside(LEGEND.to_owned())]));
+        }
+        blocks.push(source(&self.provenance));
+        Page::new("explain", format!("{what}: {}", self.target), blocks)
     }
-    let part = |path: &ExplainPath| {
-        let chart = chart(path, &document.paths).map(Block::Chart);
-        [Block::Heading(title(path))].into_iter().chain(chart).chain([Block::Table(steps(path))]).collect::<Vec<_>>()
-    };
-    let first = first(&document.paths);
-    blocks.extend(first.map(part).into_iter().flatten());
-    let others = document.paths.iter().filter(|path| first.is_none_or(|first| !std::ptr::eq(first, *path)));
-    blocks.extend(others.map(|path| Block::Secondary(part(path))));
-    // Of a load there is none.
-    let what = if document.paths.is_empty() { "Above the floor" } else { "The critical path" };
-    if !document.paths.is_empty() {
-        blocks.push(Block::Secondary(vec![Block::Heading("Legend".to_owned()), Block::Aside(LEGEND.to_owned())]));
+
+    fn is_nothing(&self) -> bool {
+        self.paths.is_empty()
     }
-    blocks.push(source(&document.provenance));
-    Page::new("explain", format!("{what}: {}", document.target), blocks)
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
+    }
 }
 
 /// The path that is not folded: of a change that was asked for, else of the newest version's full handshake.

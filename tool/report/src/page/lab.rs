@@ -7,52 +7,62 @@ use reprise_page::chart::{Bar, Bars, Chart, Group, Interval, Intervals, Points};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Scale, Unit};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, grouped, source};
+use reprise_page::{Block, Fact, Page, Shown, grouped, source};
 use reprise_results::lab_sentences;
 
 use super::baseline::{Labelled, baseline};
+use crate::paged_document::PagedDocument;
 
 /// How many characters the longest bar has.
 const BAR: usize = 20;
 
-/// All that is shown of the lab.
-pub(crate) fn lab(document: &LabDocument) -> Page {
-    let comparisons: Vec<Comparison<'_>> = document.results.iter().flat_map(comparisons).collect();
-    let mut blocks = vec![Block::Facts(facts(document, &comparisons))];
-    let mut summary: Vec<Block> = lab_sentences(document).into_iter().map(Block::Paragraph).collect();
-    if document.results.iter().any(|result| result.interrupted) {
-        summary.push(Block::warning("Incomplete: these are the connections made until then"));
+impl PagedDocument for LabDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let comparisons: Vec<Comparison<'_>> = self.results.iter().flat_map(comparisons).collect();
+        let mut blocks = vec![Block::Facts(facts(self, &comparisons))];
+        let mut summary: Vec<Block> = lab_sentences(self).into_iter().map(Block::Paragraph).collect();
+        if self.results.iter().any(|result| result.interrupted) {
+            summary.push(Block::warning("Incomplete: these are the connections made until then"));
+        }
+        for result in &self.results {
+            let labelled = |warning: &String| Block::warning(format!("{}: {warning}", result.label));
+            summary.extend(result.warnings.iter().map(labelled));
+        }
+        // What is wrong with the flags is wrong with every server, and said once.
+        let failures = self.results.iter().flat_map(|result| &result.failures);
+        let failures = grouped(failures, |failure| (&failure.name, &failure.message));
+        let each_once = failures.into_iter().filter_map(|(_, same)| same.into_iter().next());
+        summary.extend(each_once.map(|failure| Block::Item(failure.into())));
+        blocks.push(Block::Summary(summary));
+        // Where every server failed there is nothing to put under a heading.
+        if !comparisons.is_empty() {
+            blocks.extend(chart(&comparisons).map(Block::Chart));
+            blocks.extend(ratios(&comparisons).map(Block::Chart));
+            blocks.extend([
+                Block::Heading("The handshake".to_owned()),
+                Block::Table(table(&comparisons, Phase::Tls, true)),
+                Block::Aside(
+                    "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
+                ),
+                Block::Secondary(vec![
+                    Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
+                    Block::Table(table(&comparisons, Phase::Total, false)),
+                ]),
+            ]);
+        }
+        blocks.extend(baseline(&self.results.iter().filter_map(compared).collect::<Vec<_>>()));
+        blocks.extend(conditions(&self.conditions));
+        blocks.push(source(&self.provenance));
+        Page::new("measure", "What resuming a TLS session saves on this machine", blocks)
     }
-    for result in &document.results {
-        let labelled = |warning: &String| Block::warning(format!("{}: {warning}", result.label));
-        summary.extend(result.warnings.iter().map(labelled));
+
+    fn is_nothing(&self) -> bool {
+        self.results.iter().all(|it| it.samples.is_empty())
     }
-    // What is wrong with the flags is wrong with every server, and said once.
-    let failures = document.results.iter().flat_map(|result| &result.failures);
-    let failures = grouped(failures, |failure| (&failure.name, &failure.message));
-    let each_once = failures.into_iter().filter_map(|(_, same)| same.into_iter().next());
-    summary.extend(each_once.map(|failure| Block::Item(failure.into())));
-    blocks.push(Block::Summary(summary));
-    // Where every server failed there is nothing to put under a heading.
-    if !comparisons.is_empty() {
-        blocks.extend(chart(&comparisons).map(Block::Chart));
-        blocks.extend(ratios(&comparisons).map(Block::Chart));
-        blocks.extend([
-            Block::Heading("The handshake".to_owned()),
-            Block::Table(table(&comparisons, Phase::Tls, true)),
-            Block::Aside(
-                "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
-            ),
-            Block::Secondary(vec![
-                Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
-                Block::Table(table(&comparisons, Phase::Total, false)),
-            ]),
-        ]);
+
+    fn is_cut_short(&self) -> bool {
+        self.results.iter().any(|it| it.interrupted)
     }
-    blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
-    blocks.extend(conditions(&document.conditions));
-    blocks.push(source(&document.provenance));
-    Page::new("measure", "What resuming a TLS session saves on this machine", blocks)
 }
 
 fn compared(result: &MeasureDocument) -> Option<Labelled<'_>> {

@@ -5,40 +5,51 @@ use reprise_model::{Kind, Level};
 use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::figures::{Figure, Scale, Unit, signed};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Item, Page, grouped, section, source, stacks};
+use reprise_page::{Block, Fact, Item, Page, Shown, grouped, section, source, stacks};
 
-/// All that is shown of levels.
-pub(crate) fn layers(document: &LayersDocument) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document))];
-    blocks.extend(document.warnings.iter().map(Block::warning));
-    for ((stack, tls), rows) in grouped(&document.rows, |row| (&row.stack, row.tls)) {
-        blocks.push(Block::Heading(format!("{stack}, {tls}: one request, started again at each level")));
-        blocks.extend(chart(&rows, &document.rows).map(Block::Chart));
-        blocks.push(Block::Table(costs(&rows)));
+use crate::paged_document::PagedDocument;
+
+impl PagedDocument for LayersDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let mut blocks = vec![Block::Facts(facts(self))];
+        blocks.extend(self.warnings.iter().map(Block::warning));
+        for ((stack, tls), rows) in grouped(&self.rows, |row| (&row.stack, row.tls)) {
+            blocks.push(Block::Heading(format!("{stack}, {tls}: one request, started again at each level")));
+            blocks.extend(chart(&rows, &self.rows).map(Block::Chart));
+            blocks.push(Block::Table(costs(&rows)));
+        }
+        if !self.rows.is_empty() {
+            blocks.push(Block::Aside(LEGEND.to_owned()));
+        }
+        blocks.extend(negative(self).map(Block::warning));
+        blocks.extend(Block::secondary(section("What a level costs more than the next", differences(self), None)));
+        let generators = section("The random generator's share of a new process", generators(self), None);
+        blocks.extend(Block::secondary(generators));
+        if !self.advice.is_empty() {
+            let heading = Block::Heading("What to change".to_owned());
+            let advice = self.advice.iter().cloned().map(Block::Paragraph);
+            blocks.push(Block::Summary(std::iter::once(heading).chain(advice).collect()));
+        }
+        if !self.claims.is_empty() {
+            let heading = Block::Heading("Against what was published".to_owned());
+            let claims = std::iter::once(heading).chain(claims(self)).chain([Block::Aside(SOURCE.to_owned())]);
+            blocks.push(Block::Secondary(claims.collect()));
+        }
+        blocks.extend(Block::secondary(section("Skipped", skipped(self), None)));
+        if self.interrupted {
+            blocks.push(Block::warning("Incomplete: these are the requests made until then"));
+        }
+        blocks.push(source(&self.provenance));
+        Page::new("layers", format!("Starting again at each level: {}", self.target), blocks)
     }
-    if !document.rows.is_empty() {
-        blocks.push(Block::Aside(LEGEND.to_owned()));
+
+    fn is_nothing(&self) -> bool {
+        self.rows.is_empty()
     }
-    blocks.extend(negative(document).map(Block::warning));
-    blocks.extend(Block::secondary(section("What a level costs more than the next", differences(document), None)));
-    let generators = section("The random generator's share of a new process", generators(document), None);
-    blocks.extend(Block::secondary(generators));
-    if !document.advice.is_empty() {
-        let heading = Block::Heading("What to change".to_owned());
-        let advice = document.advice.iter().cloned().map(Block::Paragraph);
-        blocks.push(Block::Summary(std::iter::once(heading).chain(advice).collect()));
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
     }
-    if !document.claims.is_empty() {
-        let heading = Block::Heading("Against what was published".to_owned());
-        let claims = std::iter::once(heading).chain(claims(document)).chain([Block::Aside(SOURCE.to_owned())]);
-        blocks.push(Block::Secondary(claims.collect()));
-    }
-    blocks.extend(Block::secondary(section("Skipped", skipped(document), None)));
-    if document.interrupted {
-        blocks.push(Block::warning("Incomplete: these are the requests made until then"));
-    }
-    blocks.push(source(&document.provenance));
-    Page::new("layers", format!("Starting again at each level: {}", document.target), blocks)
 }
 
 const LEGEND: &str = "Medians, ± half their 95 % interval, of one request. Each row recreates its level and all levels \

@@ -11,30 +11,41 @@ use reprise_diagnosis::answers;
 use reprise_page::conditions::conditions;
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Item, Page, counted, offered_as, responses, section, source, title};
+use reprise_page::{Block, Fact, Item, Page, Shown, counted, offered_as, responses, section, source, title};
 
-/// The page of a load.
-pub(crate) fn load(document: &LoadDocument) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document)), Block::Summary(summary(document))];
-    let mut of_load: Vec<Block> = charts::charts(document).into_iter().map(Block::Chart).collect();
-    of_load.extend(section("Stages", stages::table(document), about_stages(document)));
-    // None of them where a load was cut short in its warm-up.
-    of_load.extend(section("Connections", connections(document), None));
-    let about_queue = reprise_results::about_queue(document).map(Block::Aside);
-    of_load.extend(section("Latency", latencies(document), about_queue));
-    match &document.sweep {
-        Some(sweep) => {
-            blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
-            blocks.extend(sweep::blocks(sweep, document.plan.as_ref()));
-            let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
-            of_load.insert(0, Block::Heading(format!("The load of which {share:.0} % offer a session")));
-            blocks.push(Block::Secondary(of_load));
+use crate::paged_document::PagedDocument;
+
+impl PagedDocument for LoadDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let mut blocks = vec![Block::Facts(facts(self)), Block::Summary(summary(self))];
+        let mut of_load: Vec<Block> = charts::charts(self).into_iter().map(Block::Chart).collect();
+        of_load.extend(section("Stages", stages::table(self), about_stages(self)));
+        // None of them where a load was cut short in its warm-up.
+        of_load.extend(section("Connections", connections(self), None));
+        let about_queue = reprise_results::about_queue(self).map(Block::Aside);
+        of_load.extend(section("Latency", latencies(self), about_queue));
+        match &self.sweep {
+            Some(sweep) => {
+                blocks.extend(sweep::charts(sweep).into_iter().map(Block::Chart));
+                blocks.extend(sweep::blocks(sweep, self.plan.as_ref()));
+                let share = sweep.shares.last().map_or(0.0, |share| share.asked * 100.0);
+                of_load.insert(0, Block::Heading(format!("The load of which {share:.0} % offer a session")));
+                blocks.push(Block::Secondary(of_load));
+            }
+            None => blocks.extend(of_load),
         }
-        None => blocks.extend(of_load),
+        blocks.extend(Block::secondary(section("Rates tried", steps(self), None)));
+        blocks.push(source(&self.provenance));
+        Page::new("load", format!("{} under load", title(&self.target)), blocks)
     }
-    blocks.extend(Block::secondary(section("Rates tried", steps(document), None)));
-    blocks.push(source(&document.provenance));
-    Page::new("load", format!("{} under load", title(&document.target)), blocks)
+
+    fn is_nothing(&self) -> bool {
+        !self.has_any()
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
+    }
 }
 
 /// The answer: the rate, how long connections took at it, and what bounded it.

@@ -4,7 +4,9 @@ mod charts;
 
 use std::collections::BTreeMap;
 
-use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistics, TicketRequestRecord};
+use reprise_model::document::{
+    Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistic, Statistics, TicketRequestRecord,
+};
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Scale, Unit, signed};
@@ -14,31 +16,41 @@ use reprise_results::sentences;
 
 use super::baseline::baseline;
 use super::findings::{items, left_out};
+use crate::paged_document::PagedDocument;
 
-/// All that is shown of one target.
-pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document))];
-    // What is broken comes before what it costs.
-    let (broken, notes): (Vec<&Finding>, Vec<_>) = document.findings.iter().partition(|it| it.severity != Severity::Note);
-    let mut summary = items(broken, document.software.as_deref(), shown);
-    summary.extend(sentences(document).into_iter().map(Block::Paragraph));
-    if document.interrupted {
-        summary.push(Block::warning("Incomplete: these are the connections made until then"));
+impl PagedDocument for MeasureDocument {
+    fn page(&self, shown: Shown) -> Page {
+        let mut blocks = vec![Block::Facts(facts(self))];
+        // What is broken comes before what it costs.
+        let (broken, notes): (Vec<&Finding>, Vec<_>) = self.findings.iter().partition(|it| it.severity != Severity::Note);
+        let mut summary = items(broken, self.software.as_deref(), shown);
+        summary.extend(sentences(self).into_iter().map(Block::Paragraph));
+        if self.interrupted {
+            summary.push(Block::warning("Incomplete: these are the connections made until then"));
+        }
+        summary.extend(self.warnings.iter().map(Block::warning));
+        summary.extend(self.failures.iter().map(|failure| Block::Item(failure.into())));
+        summary.extend(items(notes, self.software.as_deref(), shown));
+        blocks.push(Block::Summary(summary));
+        blocks.extend(charts::charts(self).into_iter().map(Block::Chart));
+        if !self.runs.is_empty() {
+            blocks.extend([Block::Table(table(self)), Block::Aside(legend(self))]);
+        }
+        let comparisons: Vec<_> = self.baseline.iter().map(|comparison| ("", &**comparison)).collect();
+        blocks.extend(baseline(&comparisons));
+        blocks.extend(conditions(&self.conditions));
+        blocks.extend(left_out(self.findings.iter(), self.software.as_deref(), shown));
+        blocks.push(source(&self.provenance));
+        Page::new("measure", title(&self.target), blocks)
     }
-    summary.extend(document.warnings.iter().map(Block::warning));
-    summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    summary.extend(items(notes, document.software.as_deref(), shown));
-    blocks.push(Block::Summary(summary));
-    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
-    if !document.runs.is_empty() {
-        blocks.extend([Block::Table(table(document)), Block::Aside(legend(document))]);
+
+    fn is_nothing(&self) -> bool {
+        self.samples.is_empty()
     }
-    let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
-    blocks.extend(baseline(&comparisons));
-    blocks.extend(conditions(&document.conditions));
-    blocks.extend(left_out(document.findings.iter(), document.software.as_deref(), shown));
-    blocks.push(source(&document.provenance));
-    Page::new("measure", title(&document.target), blocks)
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
+    }
 }
 
 fn facts(document: &MeasureDocument) -> Vec<Fact> {
@@ -269,21 +281,24 @@ impl Layout {
     /// What ninety-five in a hundred are below, or where that is near the median and the largest is not, the largest. Far from the median
     /// it stands in the first table; otherwise it can wait, and of fewer than a score of samples it is left out.
     fn tail(&self, run: &Run) -> Option<Line> {
-        let p95: fn(&Statistics) -> Option<u64> = |it| it.p95_ns;
-        let largest: fn(&Statistics) -> Option<u64> = |it| Some(it.max_ns);
-        let is_far = |of: fn(&Statistics) -> Option<u64>| run.phases.values().any(|it| is_far(it.median_ns, of(it)));
+        let is_far = |tail: Statistic| run.phases.values().any(|it| is_far(it.median_ns, tail.of(it)));
         let has_p95 = run.n >= FEWEST_FOR_P95;
-        let (name, of, is_secondary) = match (has_p95, is_far(p95), is_far(largest)) {
-            (true, true, _) => ("  p95", p95, false),
-            (_, _, true) => ("  max", largest, false),
-            (true, ..) => ("  p95", p95, true),
+        let (tail, is_secondary) = match (has_p95, is_far(Statistic::P95), is_far(Statistic::Max)) {
+            (true, true, _) => (Statistic::P95, false),
+            (_, _, true) => (Statistic::Max, false),
+            (true, ..) => (Statistic::P95, true),
             (false, ..) => return None,
         };
         let time = |phase: Phase, scale: Scale| {
-            let time = of(run.phases.get(&phase)?)?;
+            let time = tail.of(run.phases.get(&phase)?)?;
             Some(scale.difference(i64::try_from(time).ok()?))
         };
-        let line = Line { times: self.times(time), tone: Tone::Quiet, is_secondary, ..Line::of(run, name) };
+        let line = Line {
+            times: self.times(time),
+            tone: Tone::Quiet,
+            is_secondary,
+            ..Line::of(run, &format!("  {}", tail.name()))
+        };
         (!line.times.is_empty()).then_some(line)
     }
 

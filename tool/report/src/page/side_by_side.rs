@@ -6,22 +6,36 @@ use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit,
 use reprise_page::chart::{Chart, Group, Interval, Intervals, Points};
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, section, title};
+use reprise_page::{Block, Fact, Page, Shown, section, title};
 
-/// The page of several results.
-pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
-    let labels: Vec<&str> = document.results.iter().map(|result| result.label.as_str()).collect();
-    let fact = |result: &reprise_model::document::SideBySideResult| {
-        Fact::new(result.label.clone(), format!("{} · {} · {}", title(&result.target), result.provenance.time, result.file))
-    };
-    let mut blocks = vec![Block::Facts(document.results.iter().map(fact).collect())];
-    blocks.extend(answer(document, &labels).map(|answer| Block::Summary(vec![Block::Paragraph(answer)])));
-    blocks.extend(ratios(document, &labels).map(Block::Chart));
-    blocks.push(Block::Table(figures(document, &labels)));
-    blocks.push(Block::Aside(legend(&labels)));
-    blocks.extend(section("What else is not the same", differences(document, &labels), None));
-    blocks.extend(document.warnings.iter().map(Block::warning));
-    Page::new("report", labels.join(" against "), blocks)
+use crate::paged_document::PagedDocument;
+
+impl PagedDocument for SideBySideDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let labels: Vec<&str> = self.results.iter().map(|result| result.label.as_str()).collect();
+        let fact = |result: &reprise_model::document::SideBySideResult| {
+            Fact::new(
+                result.label.clone(),
+                format!("{} · {} · {}", title(&result.target), result.provenance.time, result.file),
+            )
+        };
+        let mut blocks = vec![Block::Facts(self.results.iter().map(fact).collect())];
+        blocks.extend(answer(self, &labels).map(|answer| Block::Summary(vec![Block::Paragraph(answer)])));
+        blocks.extend(ratios(self, &labels).map(Block::Chart));
+        blocks.push(Block::Table(figures(self, &labels)));
+        blocks.push(Block::Aside(legend(&labels)));
+        blocks.extend(section("What else is not the same", differences(self, &labels), None));
+        blocks.extend(self.warnings.iter().map(Block::warning));
+        Page::new("report", labels.join(" against "), blocks)
+    }
+
+    fn is_nothing(&self) -> bool {
+        false
+    }
+
+    fn is_cut_short(&self) -> bool {
+        false
+    }
 }
 
 /// Which of two is faster: of measurements by handshake, of loads by rate. What the intervals leave open is said so.

@@ -8,51 +8,62 @@ use reprise_model::document::{
 use reprise_page::chart::{Bar, Bars, Chart, Group};
 use reprise_page::figures::Figure;
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Item, Page, grouped, section, source};
+use reprise_page::{Block, Fact, Item, Page, Shown, grouped, section, source};
 
-/// All that is shown of operations.
-pub(crate) fn speed(document: &SpeedDocument) -> Page {
-    let sentences: Vec<Block> = answers(document).into_iter().map(Block::Paragraph).collect();
-    let mut blocks = vec![Block::Facts(facts(document))];
-    if !sentences.is_empty() {
-        blocks.push(Block::Summary(sentences));
-    }
-    // Without them, operations were asked for.
-    let has_floors = !document.floors.is_empty();
-    if document.interrupted {
-        blocks.push(Block::warning("Incomplete: these are the samples taken until then"));
-    }
-    blocks.extend(section("The floor of a handshake", floors(document), [Block::Aside(FLOOR.to_owned())]));
-    blocks.extend(chart(document).map(Block::Chart));
-    for operation in Operation::ALL {
-        let heading = format!("{}, {}", title(operation), unit(operation));
-        let table = section(&heading, operations(document, operation), None);
-        // Signatures, and what they certify, are most of a full handshake.
-        if has_floors && operation != Operation::Sign {
-            blocks.extend(Block::secondary(table))
-        } else {
-            blocks.extend(table)
+use crate::paged_document::PagedDocument;
+
+impl PagedDocument for SpeedDocument {
+    fn page(&self, _shown: Shown) -> Page {
+        let sentences: Vec<Block> = answers(self).into_iter().map(Block::Paragraph).collect();
+        let mut blocks = vec![Block::Facts(facts(self))];
+        if !sentences.is_empty() {
+            blocks.push(Block::Summary(sentences));
         }
+        // Without them, operations were asked for.
+        let has_floors = !self.floors.is_empty();
+        if self.interrupted {
+            blocks.push(Block::warning("Incomplete: these are the samples taken until then"));
+        }
+        blocks.extend(section("The floor of a handshake", floors(self), [Block::Aside(FLOOR.to_owned())]));
+        blocks.extend(chart(self).map(Block::Chart));
+        for operation in Operation::ALL {
+            let heading = format!("{}, {}", title(operation), unit(operation));
+            let table = section(&heading, operations(self, operation), None);
+            // Signatures, and what they certify, are most of a full handshake.
+            if has_floors && operation != Operation::Sign {
+                blocks.extend(Block::secondary(table))
+            } else {
+                blocks.extend(table)
+            }
+        }
+        blocks.push(Block::Aside(LEGEND.to_owned()));
+        for (over, heading, below) in [
+            (CompareOver::Memory, "Handshakes, predicted from their operations", PREDICTION),
+            (CompareOver::Loopback, "Handshakes over loopback, predicted from their operations", PREDICTION_OVER_LOOPBACK),
+        ] {
+            let table = section(heading, predictions(self, over), [Block::Aside(below.to_owned())]);
+            blocks.extend(Block::secondary(table));
+        }
+        let below = [Block::Aside(MISSING.to_owned())];
+        blocks.extend(Block::secondary(section("What predictions lack that are more than 10 % off", missing(self), below)));
+        if !self.rules.is_empty() {
+            let heading = Block::Heading("Against what was published".to_owned());
+            let rules = self.rules.iter().map(|rule| Block::Item(published(rule)));
+            blocks.push(Block::Secondary(std::iter::once(heading).chain(rules).collect()));
+        }
+        blocks.extend(Block::secondary(section("Without the CPU's instructions for AES and SHA", hardware(self), None)));
+        blocks.extend(skipped(self));
+        blocks.push(source(&self.provenance));
+        Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
     }
-    blocks.push(Block::Aside(LEGEND.to_owned()));
-    for (over, heading, below) in [
-        (CompareOver::Memory, "Handshakes, predicted from their operations", PREDICTION),
-        (CompareOver::Loopback, "Handshakes over loopback, predicted from their operations", PREDICTION_OVER_LOOPBACK),
-    ] {
-        let table = section(heading, predictions(document, over), [Block::Aside(below.to_owned())]);
-        blocks.extend(Block::secondary(table));
+
+    fn is_nothing(&self) -> bool {
+        self.rows.is_empty()
     }
-    let below = [Block::Aside(MISSING.to_owned())];
-    blocks.extend(Block::secondary(section("What predictions lack that are more than 10 % off", missing(document), below)));
-    if !document.rules.is_empty() {
-        let heading = Block::Heading("Against what was published".to_owned());
-        let rules = document.rules.iter().map(|rule| Block::Item(published(rule)));
-        blocks.push(Block::Secondary(std::iter::once(heading).chain(rules).collect()));
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
     }
-    blocks.extend(Block::secondary(section("Without the CPU's instructions for AES and SHA", hardware(document), None)));
-    blocks.extend(skipped(document));
-    blocks.push(source(&document.provenance));
-    Page::new("speed", "How fast the operations of TLS are here".to_owned(), blocks)
 }
 
 const LEGEND: &str = "Medians of CPU time. * is the fastest; of ~ half the 95 % interval is over 5 %. Each operation is repeated with what can be \

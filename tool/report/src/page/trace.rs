@@ -9,44 +9,55 @@ use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection
 use reprise_model::{Kind, Nanos, Outcome, Phase};
 
 use super::measure::{certificate, use_of_psk};
+use crate::paged_document::PagedDocument;
 use ladder::ladder;
 use reprise_page::figures::{Figure, Scale, Unit, signed};
 use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Page, Shown, offered_as, source, title};
 
-/// What is shown of one trace; in full also what each message is for and says.
-pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
-    let mut blocks: Vec<Block> =
-        offered_as(document.target.like.as_ref()).map(|fact| Block::Facts(vec![fact])).into_iter().collect();
-    let mut said = Vec::new();
-    for trace in &document.traces {
-        let unit = unit(trace);
-        blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
-        blocks.push(Block::Ladder(ladder(trace, unit)));
-        blocks.push(Block::Table(figures(document, trace, unit)));
-        // What holds for one version as for the other is said once.
-        let words: Vec<String> =
-            sentences::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
-        blocks.extend(words.iter().cloned().map(Block::Paragraph));
-        said.extend(words);
-        if shown.in_full {
-            blocks.extend(explained::messages(trace));
+impl PagedDocument for TraceDocument {
+    /// In full also what each message is for and says.
+    fn page(&self, shown: Shown) -> Page {
+        let mut blocks: Vec<Block> =
+            offered_as(self.target.like.as_ref()).map(|fact| Block::Facts(vec![fact])).into_iter().collect();
+        let mut said = Vec::new();
+        for trace in &self.traces {
+            let unit = unit(trace);
+            blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
+            blocks.push(Block::Ladder(ladder(trace, unit)));
+            blocks.push(Block::Table(figures(self, trace, unit)));
+            // What holds for one version as for the other is said once.
+            let words: Vec<String> =
+                sentences::about(self, trace).into_iter().filter(|words| !said.contains(words)).collect();
+            blocks.extend(words.iter().cloned().map(Block::Paragraph));
+            said.extend(words);
+            if shown.in_full {
+                blocks.extend(explained::messages(trace));
+            }
         }
+        if !self.traces.is_empty() {
+            let most = self.counted.iter().map(|run| run.n).max();
+            let times = most.map_or(SINGLE.to_owned(), |most| {
+                format!("One connection each; tls and total are medians of {most} more, ± half their 95 % interval.")
+            });
+            blocks.push(Block::Aside(format!("{LEGEND} {times}")));
+        }
+        if self.interrupted {
+            blocks.push(Block::warning("Incomplete: these are the connections made until then"));
+        }
+        blocks.extend(self.warnings.iter().map(Block::warning));
+        blocks.extend(self.failures.iter().map(|failure| Block::Item(failure.into())));
+        blocks.push(source(&self.provenance));
+        Page::new("trace", title(&self.target), blocks)
     }
-    if !document.traces.is_empty() {
-        let most = document.counted.iter().map(|run| run.n).max();
-        let times = most.map_or(SINGLE.to_owned(), |most| {
-            format!("One connection each; tls and total are medians of {most} more, ± half their 95 % interval.")
-        });
-        blocks.push(Block::Aside(format!("{LEGEND} {times}")));
+
+    fn is_nothing(&self) -> bool {
+        self.traces.is_empty()
     }
-    if document.interrupted {
-        blocks.push(Block::warning("Incomplete: these are the connections made until then"));
+
+    fn is_cut_short(&self) -> bool {
+        self.interrupted
     }
-    blocks.extend(document.warnings.iter().map(Block::warning));
-    blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    blocks.push(source(&document.provenance));
-    Page::new("trace", title(&document.target), blocks)
 }
 
 const LEGEND: &str =

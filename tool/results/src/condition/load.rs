@@ -114,11 +114,8 @@ fn latencies(document: &LoadDocument, words: &Words, condition: &Condition) -> V
     };
     let value = |of: Kind| {
         let time = latency(of).and_then(|it: &LoadLatency| match words.quantity() {
-            Quantity::P90 => Some(it.p90),
-            Quantity::P95 => it.p95,
-            Quantity::P99 => Some(it.p99),
             Quantity::P999 => Some(it.p999),
-            Quantity::Max => Some(it.max),
+            Quantity::Statistic(statistic) => LoadLatency::reading(statistic)?(it),
             _ => Some(it.p50),
         });
         let completed = document.completed.get(&of).copied().unwrap_or_default();

@@ -1,19 +1,14 @@
 //! What may be asked of a document: quantities, their units, comparators.
 
-use reprise_model::document::Statistics;
+use reprise_model::document::{LoadLatency, Statistic, Statistics};
 
 use super::ConditionSubject;
 
 /// What of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
-    Median,
-    Mean,
-    Min,
-    Max,
-    P90,
-    P95,
-    P99,
+    /// Of times.
+    Statistic(Statistic),
     P999,
     /// Of full handshakes to resumed ones.
     Ratio,
@@ -73,16 +68,10 @@ const TIMED: u8 = MEASUREMENT | LOAD | COMPARISON;
 const TIMED_EACH: u8 = MEASUREMENT | COMPARISON;
 
 impl Quantity {
-    /// Every one with its name and the documents that have it. Errors list them in this order.
-    const NAMES: [(&'static str, Self, u8); 34] = [
-        ("median", Self::Median, TIMED),
-        ("p50", Self::Median, TIMED),
-        ("mean", Self::Mean, TIMED_EACH),
-        ("min", Self::Min, TIMED_EACH),
-        ("max", Self::Max, TIMED),
-        ("p90", Self::P90, TIMED),
-        ("p95", Self::P95, TIMED),
-        ("p99", Self::P99, TIMED),
+    pub(super) const MEDIAN: Self = Self::Statistic(Statistic::Median);
+
+    /// Every one that is no statistic, with its name and the documents that have it.
+    const OTHERS: [(&'static str, Self, u8); 26] = [
         ("p999", Self::P999, LOAD),
         ("ratio", Self::Ratio, TIMED_EACH),
         ("saved", Self::Saved, MEASUREMENT),
@@ -111,6 +100,16 @@ impl Quantity {
         ("differences", Self::Differences, MEASUREMENT),
     ];
 
+    /// Every one with its names and the documents that have it. Errors list them in this order.
+    fn all() -> impl Iterator<Item = (&'static str, Self, u8)> {
+        let statistics = Statistic::ALL.into_iter().flat_map(|it| {
+            let documents = if LoadLatency::reading(it).is_some() { TIMED } else { TIMED_EACH };
+            let also = (it == Statistic::Median).then_some("p50");
+            std::iter::once(it.name()).chain(also).map(move |name| (name, Self::Statistic(it), documents))
+        });
+        statistics.chain(Self::OTHERS)
+    }
+
     /// What such a document has, by its names.
     pub(super) fn names(of: ConditionSubject<'_>) -> impl Iterator<Item = (&'static str, Self)> {
         let document = match of {
@@ -120,7 +119,7 @@ impl Quantity {
             ConditionSubject::Comparison { .. } => COMPARISON,
             ConditionSubject::Other => 0,
         };
-        Self::NAMES.into_iter().filter(move |it| it.2 & document != 0).map(|(name, quantity, _)| (name, quantity))
+        Self::all().filter(move |it| it.2 & document != 0).map(|(name, quantity, _)| (name, quantity))
     }
 
     pub(super) fn named(name: &str, of: ConditionSubject<'_>) -> Option<Self> {
@@ -128,30 +127,20 @@ impl Quantity {
     }
 
     pub(super) fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, quantity, _)| *quantity == self).map_or("", |(name, ..)| name)
+        Self::all().find(|(_, quantity, _)| *quantity == self).map_or("", |(name, ..)| name)
     }
 
     /// Of the times of samples, with the interval of a median; nothing, where it is not of times.
     pub(super) fn of_times(self, times: Option<&Statistics>) -> (Option<f64>, Option<[f64; 2]>) {
         let Some(times) = times else { return (None, None) };
-        let value = match self {
-            Self::Median => Some(times.median_ns),
-            Self::Mean => Some(times.mean_ns),
-            Self::Min => Some(times.min_ns),
-            Self::Max => Some(times.max_ns),
-            Self::P90 => Some(times.p90_ns),
-            Self::P95 => times.p95_ns,
-            Self::P99 => Some(times.p99_ns),
-            _ => None,
-        };
-        let interval = times.ci95_ns.filter(|_| self == Self::Median);
+        let value = if let Self::Statistic(statistic) = self { statistic.of(times) } else { None };
+        let interval = times.ci95_ns.filter(|_| self == Self::MEDIAN);
         (value.map(|value| value as f64), interval.map(|ends| ends.map(|end| end as f64)))
     }
 
     /// Whether it is of one phase.
     pub(super) fn has_phase(self) -> bool {
-        matches!(self, Self::Median | Self::Mean | Self::Min | Self::Max)
-            || matches!(self, Self::P90 | Self::P95 | Self::P99 | Self::P999)
+        matches!(self, Self::Statistic(_) | Self::P999)
             || matches!(self, Self::Ratio | Self::Saved | Self::Change | Self::RawChange)
     }
 
@@ -176,7 +165,7 @@ impl Quantity {
 
     /// Whether it has an interval, whose ends `.low` and `.high` are.
     pub(super) fn has_interval(self, baseline: bool) -> bool {
-        matches!(self, Self::Median | Self::Ratio) || self.is_change(baseline) && self != Self::Instructions
+        (self == Self::MEDIAN || self == Self::Ratio) || self.is_change(baseline) && self != Self::Instructions
     }
 
     /// The units that its threshold may have, the usual one first.

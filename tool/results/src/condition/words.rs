@@ -62,7 +62,7 @@ pub(super) enum Statuses {
 impl Words {
     /// What of it. A time that says no more is a median, against a baseline its change.
     pub(super) fn quantity(&self) -> Quantity {
-        self.quantity.unwrap_or(if self.baseline { Quantity::Change } else { Quantity::Median })
+        self.quantity.unwrap_or(if self.baseline { Quantity::Change } else { Quantity::MEDIAN })
     }
 
     pub(super) fn phase(&self) -> Option<Phase> {
