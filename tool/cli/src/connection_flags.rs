@@ -21,7 +21,7 @@ use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
 use crate::values::{
-    List, like, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, starttls,
+    Like, List, like_one, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, starttls,
 };
 
 /// The variable that the password of `--ftp-user` is taken from.
@@ -69,8 +69,8 @@ pub(crate) struct ConnectionArgs {
     pub(crate) groups: Option<List<NamedGroup>>,
     /// Offer what this client offers, in its form: groups, key shares, cipher suites, signature schemes, extensions and their
     /// order, as captured from the client itself
-    #[arg(long, value_name = "CLIENT", value_parser = like(), conflicts_with_all = ["ciphers", "groups"], help_heading = "TLS")]
-    pub(crate) like: Option<&'static ClientRow>,
+    #[arg(long, value_name = "CLIENT", value_parser = like_one(), conflicts_with_all = ["ciphers", "groups"], help_heading = "TLS")]
+    pub(crate) like: Option<Like>,
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Vec<IpAddr>,
@@ -125,6 +125,14 @@ impl ConnectionArgs {
         }
         let keys = if keys.is_empty() { certificates } else { keys };
         Ok(certificates.iter().zip(keys).map(|(certificate, key)| (certificate.as_path(), key.as_path())).collect())
+    }
+
+    /// The client in whose form connections offer, where it is one.
+    pub(crate) fn client(&self) -> Option<&'static ClientRow> {
+        match self.like? {
+            Like::Client(row) => Some(row),
+            Like::All => None,
+        }
     }
 
     /// The protocols that ALPN offers; `None` where no flag says which.

@@ -98,7 +98,7 @@ impl ProbeArgs {
             family,
             cipher_suites: connection.ciphers.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
             groups: connection.groups.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
-            like: connection.like,
+            like: connection.client(),
             key_log: key_log::open()?,
             // Not parsed with the other flags, whose error messages repeat the value: a password may stand in it.
             proxy: self.proxy.as_deref().map(str::parse::<Proxy>).transpose().context("--proxy")?,

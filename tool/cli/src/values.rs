@@ -40,10 +40,35 @@ pub(crate) fn starttls() -> impl TypedValueParser<Value = StartTls> {
     }))
 }
 
-/// The clients whose ClientHello may be offered.
-pub(crate) fn like() -> impl TypedValueParser<Value = &'static ClientRow> {
-    let names = rows().iter().map(|row| PossibleValue::new(row.name.as_str()).help(row.client.as_str()));
-    PossibleValuesParser::new(names).try_map(|name| ClientRow::named(&name).ok_or_else(|| format!("unknown value '{name}'")))
+/// Whose ClientHello is offered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Like {
+    /// That of one client.
+    Client(&'static ClientRow),
+    /// Of each in turn.
+    All,
+}
+
+/// One client.
+pub(crate) fn like_one() -> impl TypedValueParser<Value = Like> {
+    PossibleValuesParser::new(client_names()).try_map(|name| client(&name))
+}
+
+/// One client, or all of them.
+pub(crate) fn like() -> impl TypedValueParser<Value = Like> {
+    let all = PossibleValue::new("all").help("Each of them in turn: a table of what each meets");
+    PossibleValuesParser::new(client_names().chain([all])).try_map(|name| match name.as_str() {
+        "all" => Ok(Like::All),
+        name => client(name),
+    })
+}
+
+fn client_names() -> impl Iterator<Item = PossibleValue> {
+    rows().iter().map(|row| PossibleValue::new(row.name.as_str()).help(row.client.as_str()))
+}
+
+fn client(name: &str) -> Result<Like, String> {
+    ClientRow::named(name).map(Like::Client).ok_or_else(|| format!("unknown value '{name}'"))
 }
 
 /// Connections per second.

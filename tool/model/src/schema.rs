@@ -4,14 +4,15 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
 use crate::document::{
-    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
-    SideBySideDocument, SpeedDocument, StacksDocument, TraceDocument,
+    ClientsDocument, CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument,
+    MeasureDocument, SideBySideDocument, SpeedDocument, StacksDocument, TraceDocument,
 };
 
 /// The schema of every document of this crate, with the name of the file in `docs/schema/` that publishes it.
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("reprise.measure.1.json", of::<MeasureDocument>(MeasureDocument::SCHEMA)),
+        ("reprise.clients.1.json", of::<ClientsDocument>(ClientsDocument::SCHEMA)),
         ("reprise.lab.1.json", of::<LabDocument>(LabDocument::SCHEMA)),
         ("reprise.load.1.json", of::<LoadDocument>(LoadDocument::SCHEMA)),
         ("reprise.diagnose.1.json", of::<DiagnoseDocument>(DiagnoseDocument::SCHEMA)),

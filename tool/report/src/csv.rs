@@ -21,6 +21,7 @@ fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let records = match report.document {
         Document::Measure(document) => measure(std::slice::from_ref(document)),
         Document::Lab(document) => measure(&document.results),
+        Document::Clients(document) => measure(&document.results),
         Document::Diagnose(document) => diagnose(document),
         Document::Trace(document) => trace(document),
         Document::Load(document) => load(document),

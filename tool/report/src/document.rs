@@ -3,8 +3,8 @@
 use reprise_board::document::BoardDocument;
 use reprise_model::Kind;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
-    SideBySideDocument, SpeedDocument, TraceDocument,
+    ClientsDocument, CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument,
+    MeasureDocument, SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use reprise_page::{Page, Shown};
 use serde::Serialize;
@@ -46,6 +46,8 @@ documents! {
     Measure(MeasureDocument),
     /// The lab.
     Lab(LabDocument),
+    /// One target and several clients.
+    Clients(ClientsDocument),
     /// What is wrong with each target.
     Diagnose(DiagnoseDocument),
     /// The messages of a full and of a resumed handshake.
@@ -100,7 +102,8 @@ impl Report<'_> {
     pub fn page(&self) -> Page {
         let page = self.document.paged().page(self.shown);
         // Where nothing was measured, why not is all that there is to show. A file may have lost its samples and still have figures.
-        let is_nothing = !matches!(self.document, Document::Measure(_) | Document::Lab(_)) && self.document.is_nothing();
+        let is_nothing = !matches!(self.document, Document::Measure(_) | Document::Lab(_) | Document::Clients(_))
+            && self.document.is_nothing();
         Page { in_full: self.shown.in_full || is_nothing, ..page }
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use reprise_model::document::{
-    LabDocument, MeasureDocument, Provenance, SampleRecord, Target, TraceDocument, TracedConnection,
+    ClientsDocument, LabDocument, MeasureDocument, Provenance, SampleRecord, Target, TraceDocument, TracedConnection,
 };
 use reprise_model::{Asked, Kind, Nanos, Phase, Phases};
 use serde_json::{Value, json};
@@ -20,21 +20,23 @@ use crate::format::Format;
 pub static FORMAT: Format = Format {
     name: "har",
     help: "Write each connection as an entry of an HTTP archive (HAR 1.2)",
-    schemas: &[MeasureDocument::SCHEMA, LabDocument::SCHEMA, TraceDocument::SCHEMA],
+    schemas: &[MeasureDocument::SCHEMA, LabDocument::SCHEMA, ClientsDocument::SCHEMA, TraceDocument::SCHEMA],
     write,
 };
 
 fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     match report.document {
         Document::Measure(document) => archive(entries_of(document), failed(document), &document.provenance, out),
-        Document::Lab(document) => {
-            let entries = document.results.iter().flat_map(entries_of).collect();
-            let failed = document.results.iter().map(failed).fold(0, u64::saturating_add);
-            archive(entries, failed, &document.provenance, out)
-        }
+        Document::Lab(document) => several(&document.results, &document.provenance, out),
+        Document::Clients(document) => several(&document.results, &document.provenance, out),
         Document::Trace(document) => archive(traced(document), document.failures.len() as u64, &document.provenance, out),
         _ => Ok(()),
     }
+}
+
+fn several(results: &[MeasureDocument], provenance: &Provenance, out: &mut Vec<u8>) -> io::Result<()> {
+    let entries = results.iter().flat_map(entries_of).collect();
+    archive(entries, results.iter().map(failed).fold(0, u64::saturating_add), provenance, out)
 }
 
 /// The two connections of each version.

@@ -13,7 +13,8 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report as Suites, TestCase, TestCaseStatus, TestSuite};
 use reprise_diagnosis::cause;
 use reprise_model::document::{
-    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LabDocument, LoadDocument, MeasureDocument,
+    ClientsDocument, ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LabDocument, LoadDocument,
+    MeasureDocument,
 };
 use reprise_model::{Failure, Kind};
 
@@ -24,7 +25,13 @@ use crate::format::Format;
 pub static FORMAT: Format = Format {
     name: "junit",
     help: "Write the findings and what came of each condition as JUnit XML, for CI systems",
-    schemas: &[DiagnoseDocument::SCHEMA, MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA],
+    schemas: &[
+        DiagnoseDocument::SCHEMA,
+        MeasureDocument::SCHEMA,
+        LabDocument::SCHEMA,
+        ClientsDocument::SCHEMA,
+        LoadDocument::SCHEMA,
+    ],
     write,
 };
 
@@ -32,6 +39,7 @@ fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let suites = match report.document {
         Document::Diagnose(document) => diagnose(document),
         Document::Measure(document) => measure(std::slice::from_ref(document), report.kinds, &document.conditions),
+        Document::Clients(document) => measure(&document.results, report.kinds, &document.conditions),
         Document::Lab(document) => measure(&document.results, report.kinds, &document.conditions),
         Document::Load(document) => load(document),
         _ => return Ok(()),

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod board;
+mod clients;
 mod compare;
 mod diagnose;
 mod explain;

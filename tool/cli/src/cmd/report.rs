@@ -6,8 +6,8 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument,
-    SideBySideDocument, SpeedDocument, TraceDocument,
+    ClientsDocument, CompareDocument, DiagnoseDocument, ExplainDocument, LabDocument, LayersDocument, LoadDocument,
+    MeasureDocument, SideBySideDocument, SpeedDocument, TraceDocument,
 };
 use reprise_page::Shown;
 use reprise_probe::Interrupt;
@@ -73,6 +73,7 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
     match saved.schema.as_str() {
         DiagnoseDocument::SCHEMA => write(Document::Diagnose(&saved.document()?))?,
         MeasureDocument::SCHEMA => write(Document::Measure(&saved.document()?))?,
+        ClientsDocument::SCHEMA => write(Document::Clients(&saved.document()?))?,
         LabDocument::SCHEMA => write(Document::Lab(&saved.document()?))?,
         LoadDocument::SCHEMA => write(Document::Load(&saved.document()?))?,
         CompareDocument::SCHEMA => write(Document::Compare(&saved.document()?))?,

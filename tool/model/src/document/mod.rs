@@ -3,6 +3,7 @@
 mod answers;
 mod bottleneck;
 mod calibration;
+mod clients;
 mod compare;
 mod compare_baseline;
 mod compare_case;
@@ -34,6 +35,7 @@ mod trace;
 pub use answers::{AnswerDifference, AnswerPart, AnswerRecord};
 pub use bottleneck::{Bottleneck, LoadCpuLimit, Verdict};
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
+pub use clients::ClientsDocument;
 pub use compare::{
     CompareBytes, CompareClaim, CompareClock, CompareCounting, CompareDocument, CompareMatrixCell, CompareMemory,
     CompareOver, ComparePlan, CompareSkipped, ComparedStack, cipher_of, stack_pair,

@@ -1,6 +1,6 @@
 //! Conditions on a measurement: `baseline.tls.slower > 0`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`, `findings.fault`.
 
-use reprise_model::document::{Change, LabDocument, MeasureDocument, PhaseChange, Run};
+use reprise_model::document::{Change, ClientsDocument, LabDocument, MeasureDocument, PhaseChange, Run};
 use reprise_model::{Asked, Kind, Phase, Version};
 
 use super::judge::{Judged, Value, as_change, listed};
@@ -130,6 +130,13 @@ fn none_of_the_kind(result: &MeasureDocument, words: &Words, condition: &Conditi
 
 /// Of all its servers.
 impl Judged for LabDocument {
+    fn values(&self, words: &Words, condition: &Condition) -> Vec<Value> {
+        self.results.iter().flat_map(|result| result.values(words, condition)).collect()
+    }
+}
+
+/// Of each client.
+impl Judged for ClientsDocument {
     fn values(&self, words: &Words, condition: &Condition) -> Vec<Value> {
         self.results.iter().flat_map(|result| result.values(words, condition)).collect()
     }

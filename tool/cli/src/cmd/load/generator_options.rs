@@ -127,7 +127,7 @@ impl LoadArgs {
                 None => defaults.cipher_suites.clone(),
             },
             groups: self.group_list(&defaults.groups)?,
-            like: self.connection.like,
+            like: self.connection.client(),
             server_names,
             key_shares: self.key_shares,
             alpn: self.protocols()?,
@@ -200,7 +200,8 @@ impl LoadArgs {
 
     /// Those that are offered.
     fn protocols(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        let of_client = || self.connection.like.map(|row| row.hello.alpn()).filter(|_| self.connection.starttls.is_none());
+        let of_client =
+            || self.connection.client().map(|row| row.hello.alpn()).filter(|_| self.connection.starttls.is_none());
         Ok(self.connection.protocols()?.or_else(of_client).unwrap_or_default())
     }
 

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         path: (options.requests > 0 && arguments.is_http()).then(|| without_query(arguments.path().to_owned())),
         starttls: arguments.connection.starttls.map(|protocol| protocol.to_string()),
         proxy_protocol: arguments.connection.proxy_protocol.map(|version| version.name().to_owned()),
-        like: arguments.connection.like.map(like_record),
+        like: arguments.connection.client().map(like_record),
         ..TargetRecord::default()
     };
     options.fit_descriptors();

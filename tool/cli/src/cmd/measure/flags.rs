@@ -16,7 +16,7 @@ use crate::outputs::OutputArgs;
 use crate::probe_flags::{ProbeArgs, check_name};
 use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
-use crate::values::{one_of, parse_long_duration, parse_rate};
+use crate::values::{Like, like, one_of, parse_long_duration, parse_rate};
 
 /// Measure what a connection costs, new and resumed, phase by phase.
 ///
@@ -25,7 +25,7 @@ use crate::values::{one_of, parse_long_duration, parse_rate};
 /// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded
 /// lab on loopback is measured: two keys, resumption off, by session ID, by ticket.
 #[derive(Args, Clone)]
-#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
+#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)), mut_arg("like", |flag| flag.value_parser(like())))]
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
     #[arg(value_name = "TARGET")]
@@ -37,9 +37,9 @@ pub(crate) struct MeasureArgs {
     /// Measure only these kinds: full, id, ticket, psk, early. Exit with 1 unless every sample is of the kind asked for
     #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "What to measure")]
     pub(super) kinds: Vec<Kind>,
-    /// Number of connections per version and kind
-    #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
-    pub(super) count: u32,
+    /// Number of connections per version and kind [default: 100, with --like all 20 for each client]
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
+    count: Option<u32>,
     /// Close after the first response, or keep the connection alive and send the request again
     #[arg(long, value_parser = one_of(CONNECTIONS), default_value = "close", help_heading = "What to measure")]
     connections: ConnectionReuse,
@@ -126,6 +126,11 @@ const CONNECTIONS: [(&str, ConnectionReuse); 2] =
     [("close", ConnectionReuse::Close), ("keepalive", ConnectionReuse::KeepAlive)];
 
 impl MeasureArgs {
+    /// The number of connections per version and kind.
+    pub(super) fn count(&self) -> u32 {
+        self.count.unwrap_or(if matches!(self.probe.connection.like, Some(Like::All)) { 20 } else { 100 })
+    }
+
     /// What is to be measured; `None` for the embedded lab.
     pub(super) fn target(&self) -> Option<Target> {
         self.target.clone().map(|target| self.probe.connection.aim(target))
@@ -144,10 +149,11 @@ impl MeasureArgs {
         if self.target.is_none() && !self.probe.is_direct() {
             bail!("--starttls, --proxy and --proxy-protocol need a target");
         }
+        let count = self.count();
         let options = Options {
             versions: self.tls,
             kinds: self.kinds,
-            count: self.count,
+            count,
             seed: self.seed,
             connections: self.connections,
             spacing: self.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate)),

@@ -46,7 +46,7 @@ impl Gate {
         let probe = &arguments.probe;
         let planned = Planned {
             scope,
-            count: arguments.count,
+            count: arguments.count(),
             requests: !probe.no_request,
             // The proxy's name, too, is resolved.
             resolves: probe.proxy.is_some() || (by_name && probe.connection.resolve.is_empty()),
@@ -56,7 +56,7 @@ impl Gate {
             baseline: baseline.as_ref().map(Baseline::results),
         };
         let conditions = gate::Gate::open(&arguments.gate.fail_if, &planned)?;
-        if let Some(words) = baseline.as_ref().and_then(|it| it.foresight(arguments.count)) {
+        if let Some(words) = baseline.as_ref().and_then(|it| it.foresight(arguments.count())) {
             notice(words);
         }
         Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed })

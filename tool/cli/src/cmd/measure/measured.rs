@@ -4,7 +4,7 @@ use std::io;
 
 use reprise_connection::Target;
 use reprise_model::Failure;
-use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, Provenance};
+use reprise_model::document::{ClientsDocument, ConditionRecord, LabDocument, MeasureDocument, Provenance};
 use reprise_probe::{Measurement, Options};
 use reprise_report::Document;
 use reprise_results::{Condition, Judged, Value, Words};
@@ -16,6 +16,7 @@ use serde::Serialize;
 pub(super) enum Measured {
     Target(Box<MeasureDocument>),
     Lab(Box<LabDocument>),
+    Clients(Box<ClientsDocument>),
 }
 
 /// What a measurement means, and what ended it before its time.
@@ -35,6 +36,7 @@ impl Measured {
         match self {
             Self::Target(document) => Document::Measure(document),
             Self::Lab(document) => Document::Lab(document),
+            Self::Clients(document) => Document::Clients(document),
         }
     }
 
@@ -43,6 +45,7 @@ impl Measured {
         match self {
             Self::Target(document) => std::slice::from_ref(document),
             Self::Lab(document) => &document.results,
+            Self::Clients(document) => &document.results,
         }
     }
 
@@ -50,6 +53,7 @@ impl Measured {
         match self {
             Self::Target(document) => std::slice::from_mut(document),
             Self::Lab(document) => &mut document.results,
+            Self::Clients(document) => &mut document.results,
         }
     }
 
@@ -58,6 +62,7 @@ impl Measured {
         match self {
             Self::Target(document) => document.conditions = conditions,
             Self::Lab(document) => document.conditions = conditions,
+            Self::Clients(document) => document.conditions = conditions,
         }
     }
 
@@ -74,6 +79,7 @@ impl Judged for Measured {
         match self {
             Self::Target(document) => document.values(words, condition),
             Self::Lab(document) => document.values(words, condition),
+            Self::Clients(document) => document.values(words, condition),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod calibration;
+mod clients;
 mod flags;
 mod gate;
 mod journal;

@@ -9,17 +9,20 @@ use reprise_probe::{Interrupt, Options};
 
 use super::calibration::Calibrating;
 use super::flags::MeasureArgs;
-use super::lab;
 use super::measured::{Measured, explained};
+use super::{clients, lab};
 use crate::progress::Progress;
 use crate::provenance::provenance;
 use crate::server_process::server_cpu;
 use crate::session_files::SessionFiles;
+use crate::values::Like;
 
 /// What to measure.
 pub(super) enum Subject {
     /// One target, and the process of its server, where that is named.
     Target(Target, Box<Options>, Option<u32>),
+    /// One target, with the options of each client.
+    Clients(Vec<(Target, Options)>),
     /// The embedded lab.
     Lab(Box<MeasureArgs>),
 }
@@ -27,6 +30,9 @@ pub(super) enum Subject {
 impl Subject {
     /// Reads every file that the arguments name.
     pub(super) fn of(arguments: MeasureArgs) -> anyhow::Result<(Self, SessionFiles)> {
+        if matches!(arguments.probe.connection.like, Some(Like::All)) {
+            return Ok((Self::Clients(clients::targets(arguments)?), SessionFiles::default()));
+        }
         let Some(target) = arguments.target() else {
             if arguments.session_files.need_a_target() {
                 bail!("--session-in and --session-out need a target");
@@ -58,6 +64,10 @@ impl Subject {
                     Some(ServerCpu { connections, per_connection_ns: used.checked_div(connections)? })
                 });
                 (Measured::Target(Box::new(document)), failure, Some(measurement.unused))
+            }
+            Self::Clients(targets) => {
+                let (document, failure) = clients::measure(targets, provenance(), &progress, interrupt);
+                (Measured::Clients(Box::new(document)), failure, None)
             }
             Self::Lab(arguments) => {
                 let (document, failure) = lab::measure(arguments, provenance(), &progress, interrupt)?;

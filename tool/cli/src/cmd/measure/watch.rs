@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use anyhow::bail;
 use reprise_model::Failure;
 use reprise_probe::Interrupt;
 use reprise_report::openmetrics::WatchMetrics;
@@ -19,6 +20,7 @@ use super::was_interrupted;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::{print, width};
+use crate::values::Like;
 
 /// How often an interruption is looked for while nothing is measured.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -36,6 +38,9 @@ impl Watch {
     pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Option<Self>> {
         let WatchArgs { every, repeats, metrics } = &arguments.watch;
         let Some(every) = *every else { return Ok(None) };
+        if matches!(arguments.probe.connection.like, Some(Like::All)) {
+            bail!("--every watches one client: name it with --like CLIENT");
+        }
         let journal = arguments.output.file(&json::FORMAT).map(Journal::open).transpose()?;
         let server = metrics.as_deref().map(MetricsServer::start).transpose()?;
         if let Some(server) = &server {
