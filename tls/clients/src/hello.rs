@@ -203,12 +203,19 @@ impl HelloRecord {
             PskKeyExchangeMode::PSK_KE => Some(PskMode::PskKe),
             _ => None,
         };
-        self.names_of(ExtensionType::PSK_KEY_EXCHANGE_MODES).iter().filter_map(mode).collect()
+        self.lists(ExtensionType::PSK_KEY_EXCHANGE_MODES).iter().filter_map(mode).collect()
+    }
+
+    /// What an extension lists, by name; nothing where it is not there or no list.
+    pub fn lists(&self, extension: ExtensionType) -> &[String] {
+        let name = extension.to_string();
+        let said = self.extensions.iter().find_map(|record| record.said(&name));
+        if let Some(Said::Names(names)) = said { names } else { &[] }
     }
 
     /// The protocols of ALPN.
     pub fn alpn(&self) -> Vec<Vec<u8>> {
-        self.names_of(ExtensionType::ALPN).iter().map(|name| name.as_bytes().to_vec()).collect()
+        self.lists(ExtensionType::ALPN).iter().map(|name| name.as_bytes().to_vec()).collect()
     }
 
     fn listed(
@@ -217,13 +224,7 @@ impl HelloRecord {
         what: &'static str,
         find: impl Fn(&str) -> Option<u16>,
     ) -> Result<Vec<u16>, HelloError> {
-        self.names_of(extension).iter().map(|name| number(what, name, &find)).collect()
-    }
-
-    fn names_of(&self, extension: ExtensionType) -> &[String] {
-        let name = extension.to_string();
-        let said = self.extensions.iter().find_map(|record| record.said(&name));
-        if let Some(Said::Names(names)) = said { names } else { &[] }
+        self.lists(extension).iter().map(|name| number(what, name, &find)).collect()
     }
 }
 

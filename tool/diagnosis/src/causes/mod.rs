@@ -97,6 +97,7 @@ causes! {
     large_client_hello,
     little_to_save,
     certificate_costly,
+    certificate_uncompressed,
     latency_rules,
     ticket_dearer_than_signature,
     tickets_run_out,

@@ -232,6 +232,9 @@ pub struct Observed {
     /// How many there are; absent where none was sent or looked at, and in results of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<u8>,
+    /// How their message was compressed (RFC 8879); absent where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate_compression: Option<CertificateCompressionRecord>,
     /// How a TLS 1.3 PSK was used.
     pub psk_mode: Option<PskMode>,
     /// The protocol that ALPN chose.
@@ -272,6 +275,18 @@ pub struct Observed {
     /// On how many connections a HelloRetryRequest cost another round trip. It rejects early data, too (RFC 9846 §4.3.10).
     #[serde(default)]
     pub hello_retry_requests: u64,
+}
+
+/// A Certificate message that was compressed (RFC 8879).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CertificateCompressionRecord {
+    /// `zlib`, `brotli` or `zstd`.
+    pub algorithm: String,
+    /// Bytes of it on the wire.
+    pub bytes: u32,
+    /// Bytes of the message that it stands for.
+    pub uncompressed_bytes: u32,
 }
 
 /// Bytes per connection, medians.

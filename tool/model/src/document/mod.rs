@@ -73,8 +73,8 @@ pub use load_latency::LoadLatency;
 pub use load_stage::LoadStage;
 pub use load_sweep::{LoadCosts, LoadPlan, LoadShare, LoadSweep};
 pub use measure::{
-    AllConnections, FirstConnection, LikeRecord, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio,
-    Run, SampleRecord, ServerCpu, Target, TicketRequestRecord, Traffic,
+    AllConnections, CertificateCompressionRecord, FirstConnection, LikeRecord, MeasureDocument, NextRequestStatistics,
+    Observed, OfferedRecord, Ratio, Run, SampleRecord, ServerCpu, Target, TicketRequestRecord, Traffic,
 };
 pub use provenance::Provenance;
 pub use side_by_side::{

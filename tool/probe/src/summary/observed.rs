@@ -1,8 +1,10 @@
 //! What was seen of the connections of one series, counted.
 
 use reprise_engine::outcome_of;
-use reprise_model::document::Observed;
+use reprise_model::document::{CertificateCompressionRecord, Observed};
 use reprise_model::{ClientAuthentication, EarlyData, Kind, Observation};
+
+use reprise_wire::CertificateCompressionAlgorithm;
 
 use crate::series::Series;
 
@@ -41,6 +43,11 @@ pub(super) fn observed(series: &Series) -> Observed {
         observed.peer_key = outcome.peer_key;
         observed.certificate_bytes = facts.certificate_bytes;
         observed.certificates = outcome.certificates;
+        observed.certificate_compression = facts.certificate_compression.map(|it| CertificateCompressionRecord {
+            algorithm: CertificateCompressionAlgorithm(it.algorithm).to_string(),
+            bytes: it.compressed,
+            uncompressed_bytes: it.uncompressed,
+        });
         observed.psk_mode = outcome.psk_mode;
         observed.tickets_promised = outcome.tickets_promised;
         observed.alpn = outcome.alpn;

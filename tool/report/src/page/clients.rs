@@ -7,6 +7,8 @@ use reprise_page::figures::{Figure, Unit};
 use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Page, Shown, grouped, source, title};
 
+use reprise_diagnosis::cause;
+
 use crate::paged_document::PagedDocument;
 
 impl PagedDocument for ClientsDocument {
@@ -37,7 +39,11 @@ impl PagedDocument for ClientsDocument {
             let Some((first, _)) = of.first() else { continue };
             let clients = of_clients(&of.iter().map(|(_, it)| *it).collect::<Vec<_>>(), self);
             if shown.shows(first) {
-                found.push(Block::Paragraph(format!("{clients}: {} [{id}]", first.title)));
+                // Where the titles name what differs from client to client, the cause's own.
+                let is_same = of.iter().all(|(finding, _)| finding.title == first.title);
+                let of_cause = cause(&id).map(|cause| cause.page.title);
+                let title = of_cause.filter(|_| !is_same).unwrap_or(&first.title);
+                found.push(Block::Paragraph(format!("{clients}: {title} [{id}]")));
             }
         }
         if !found.is_empty() {
@@ -120,9 +126,9 @@ fn sentences(rows: &[ClientRow<'_>]) -> Vec<String> {
         if !retried.is_empty() {
             let (listed, more) = (names(&retried), of_version.len() > retried.len());
             let others = if more { "; the others share the group that it wants" } else { "" };
+            let listed = if more { listed_names(&listed) } else { "every client".to_owned() };
             sentences.push(format!(
-                "The server has {} start again with a HelloRetryRequest, which costs a round trip on each full connection{others}.",
-                listed_names(&listed)
+                "The server has {listed} start again with a HelloRetryRequest, which costs a round trip on each full connection{others}.",
             ));
         }
         let refused = of_version.iter().copied().filter(|row| row.resumed.is_none_or(|run| run.n == 0));

@@ -5,7 +5,8 @@ mod charts;
 use std::collections::BTreeMap;
 
 use reprise_model::document::{
-    Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistic, Statistics, TicketRequestRecord,
+    CertificateCompressionRecord, Finding, MeasureDocument, Observed, Ratio, Run, Severity, Statistic, Statistics,
+    TicketRequestRecord,
 };
 use reprise_model::{ClientCpu, Kind, Nanos, Phase, PskMode, Version};
 use reprise_page::conditions::conditions;
@@ -100,6 +101,7 @@ fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
         first(|observed| observed.cipher.as_deref()),
         first(|observed| observed.group.as_deref()),
         runs.iter().find_map(|it| certificate(it.peer_key.as_deref(), it.certificates.zip(it.certificate_bytes))),
+        runs.iter().find_map(|it| it.certificate_compression.as_ref()).map(compressed),
         first(|observed| observed.signature.as_deref()),
         runs.iter().find_map(|observed| Some(use_of_psk(observed.psk_mode?, observed.kinds.of(Kind::Psk) > 0))),
         first(|observed| observed.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
@@ -117,6 +119,12 @@ pub(super) fn certificate(key: Option<&str>, chain: Option<(u8, u32)>) -> Option
         Some((count, bytes)) => format!("{key}, {count} certificates of {bytes} bytes"),
         None => key.to_owned(),
     })
+}
+
+/// "sent by brotli as 2105 of 4310 bytes".
+fn compressed(compression: &CertificateCompressionRecord) -> String {
+    let CertificateCompressionRecord { algorithm, bytes, uncompressed_bytes } = compression;
+    format!("sent by {algorithm} as {bytes} of {uncompressed_bytes} bytes")
 }
 
 /// "resumed with psk_dhe_ke": what an external PSK does is no resumption.
