@@ -2,6 +2,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use reprise_engine::is_grease;
+use reprise_model::Fingerprint;
 use reprise_wire::extensions::{ProtocolNameList, SignatureAlgorithms, SupportedVersions};
 use reprise_wire::{ClientHello, ExtensionType, ProtocolVersion};
 
@@ -12,16 +13,6 @@ pub enum Transport {
     Tcp,
     /// QUIC.
     Quic,
-}
-
-/// The fingerprints of one ClientHello.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fingerprint {
-    /// JA4 as its authors define it (FoxIO, JA4 TLS client fingerprinting): another one where a session is offered.
-    pub ja4: String,
-    /// JA4 without the extensions that come and go with a session, a retry or the length, and without their count: the same on the
-    /// full and on the resumed connections of a client.
-    pub stable: String,
 }
 
 /// The extensions that the stable form leaves out.

@@ -15,6 +15,6 @@ mod hello;
 mod row;
 
 pub use decompress::Decompressor;
-pub use fingerprint::{Fingerprint, Transport, fingerprint};
+pub use fingerprint::{Transport, fingerprint};
 pub use hello::{ClientOffer, ExtensionRecord, HelloError, HelloRecord, Said};
 pub use row::{ClientRow, RowFile, rows};

@@ -45,6 +45,23 @@ fn tickets_left_unread_end_in_a_reset() {
 }
 
 #[test]
+fn a_resuming_hello_has_another_ja4_and_the_same_stable_form() {
+    let authority = Authority::new().unwrap();
+    let server = server(&authority);
+    let client = Client::new(&authority, Versions::Tls13);
+    for _ in 0..2 {
+        client.fetch(server.address(), "/").unwrap();
+    }
+    let connections = watched(&server);
+    assert_eq!(kinds(&connections)[0], Kind::Full);
+    assert_ne!(kinds(&connections)[1], Kind::Full);
+    let [full, resumed] = [0, 1].map(|number: usize| &connections[number].offer.as_ref().unwrap().fingerprint);
+    assert!(full.ja4.starts_with("t13d"), "{full:?}");
+    assert_ne!(full.ja4, resumed.ja4);
+    assert_eq!(full.stable, resumed.stable);
+}
+
+#[test]
 fn bytes_that_are_no_tls_are_survived() {
     let authority = Authority::new().unwrap();
     let server = server(&authority);

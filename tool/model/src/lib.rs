@@ -20,6 +20,7 @@ mod event;
 mod facts;
 mod failure;
 mod fault_name;
+mod fingerprint;
 mod kind;
 mod level;
 mod load_notice;
@@ -47,6 +48,7 @@ pub use facts::{
 };
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
+pub use fingerprint::Fingerprint;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
 pub use level::Level;
 pub use load_notice::{

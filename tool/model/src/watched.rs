@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::{FailureClass, Kind, Nanos, Version};
+use crate::{FailureClass, Fingerprint, Kind, Nanos, Version};
 
 /// All connections that came to a watched server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,8 @@ pub struct ClientOffer {
     pub extended_master_secret: bool,
     /// Whether early data is announced.
     pub early_data: bool,
+    /// By what it is known.
+    pub fingerprint: Fingerprint,
     /// The sessions that are offered, the preferred first. A random session ID is none.
     pub sessions: Vec<OfferedSession>,
 }

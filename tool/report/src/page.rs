@@ -7,6 +7,7 @@ mod compare;
 mod diagnose;
 mod explain;
 pub(crate) mod findings;
+mod fingerprints;
 mod fleet;
 mod isolation;
 mod lab;

@@ -1,10 +1,12 @@
 //! From what was traced to a document.
 
+use reprise_clients::{Transport, fingerprint};
 use reprise_connection::Target;
 use reprise_engine::outcome_of;
 use reprise_model::document::{Provenance, Trace, TraceDocument, TracedConnection};
-use reprise_model::{Asked, Kind};
+use reprise_model::{Asked, Fingerprint, Kind};
 use reprise_probe::{Interrupt, NoObserver, Options, Traced, TracedPair, Tracing};
+use reprise_wire::{ClientHello, Handshake, HandshakeType};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;
@@ -59,5 +61,13 @@ pub fn add_counted(document: &mut TraceDocument, target: &Target, options: &Opti
 fn traced(traced: &Traced) -> Option<TracedConnection> {
     let outcome = outcome_of(traced.observation.facts()?);
     let messages = described_events(&traced.messages, &traced.handshake_bytes, outcome.version);
-    Some(TracedConnection::new(&traced.observation, outcome, messages))
+    let fingerprint = traced.handshake_bytes.first().and_then(|first| fingerprint_of(first));
+    Some(TracedConnection::new(&traced.observation, outcome, messages, fingerprint))
+}
+
+/// By what a ClientHello is known, which stands here with its header.
+fn fingerprint_of(message: &[u8]) -> Option<Fingerprint> {
+    let (message, _) = Handshake::parse(message).ok()??;
+    let hello = (message.msg_type == HandshakeType::CLIENT_HELLO).then(|| ClientHello::parse(message.body).ok())??;
+    Some(fingerprint(&hello, Transport::Tcp))
 }

@@ -1,5 +1,6 @@
 //! From the first bytes of a connection to what its ClientHello offers.
 
+use reprise_clients::{Transport, fingerprint};
 use reprise_model::{ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version};
 use reprise_wire::extensions::SupportedVersions;
 use reprise_wire::extensions::{OfferedPsks, ProtocolNameList, PskKeyExchangeModes, ServerNameList, SupportedGroups};
@@ -36,6 +37,7 @@ pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Opti
         session_ticket: find(ExtensionType::SESSION_TICKET).is_some(),
         extended_master_secret: find(ExtensionType::EXTENDED_MASTER_SECRET).is_some(),
         early_data: find(ExtensionType::EARLY_DATA).is_some(),
+        fingerprint: fingerprint(&hello, Transport::Tcp),
         sessions,
     })
 }

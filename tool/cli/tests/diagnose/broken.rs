@@ -245,6 +245,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         seconds: 0.0,
         nodes: None,
         matrix: Vec::new(),
+        fingerprints: Vec::new(),
         figures: Vec::new(),
         warnings: document.warnings,
     }

@@ -33,6 +33,29 @@ fn one_kept_connection_is_healthy_and_not_judged() {
     outcome.shows(&["No verdict: the client made one connection", "It served 2 requests: keep-alive"]);
 }
 
+/// Under TLS 1.2 curl asks for no tickets, and the ID of a session is in no extension.
+#[test]
+fn curl_has_two_ja4_where_it_resumes_and_one_stable_form() {
+    reprise_servers::require!("curl");
+    for (flags, differs) in [(&["--tlsv1.3"][..], true), (&["--tlsv1.2", "--tls-max", "1.2"], false)] {
+        let curl =
+            [&["--json", "-", "--", "curl", "-s", "-H", "Connection: close"], flags, &["{url}", "{url}", "{url}"]].concat();
+        let outcome = listening(&curl).run().exits(0);
+        let diagnosis = diagnosis(&outcome);
+        let [of_curl] = diagnosis.fingerprints.as_slice() else { panic!("{:#?}", diagnosis.fingerprints) };
+        let ([new], [resuming]) = (of_curl.ja4_without_session.as_slice(), of_curl.ja4_with_session.as_slice()) else {
+            panic!("{of_curl:#?}")
+        };
+        assert_eq!((of_curl.connections, new != resuming), (3, differs), "{of_curl:#?}");
+        // The suites are the same in all three; session_ticket is there under TLS 1.3 alone, and in no stable form.
+        let suites = |ja4: &str| ja4.split('_').nth(1).map(str::to_owned);
+        assert!(suites(new) == suites(resuming) && suites(new) == suites(&of_curl.stable), "{of_curl:#?}");
+        assert_eq!(*new != of_curl.stable, differs, "{of_curl:#?}");
+    }
+    let page = listening(&["--", "curl", "-s", "--tlsv1.3", "-H", "Connection: close", "{url}", "{url}", "{url}"]).run();
+    page.exits(0).shows(&["with a session; stable form t13d", "JA4: a rule that knows this client by its first connection"]);
+}
+
 /// It waits, and closes its socket with tickets and response in it: whether it would offer a session that it has read is not known.
 #[test]
 fn a_client_that_leaves_its_response_unread_is_not_judged() {

@@ -17,6 +17,20 @@ fn psk_server(identities: Vec<Identity>) -> SServer {
 }
 
 #[test]
+fn a_trace_says_by_what_both_hellos_are_known() {
+    let lab = Lab::new();
+    let server = lab.server(EmbeddedResumption::Ticket);
+    for (tls, differs) in [("1.2", false), ("1.3", true)] {
+        let (outcome, document) = trace(&lab, server.address(), &["--tls", tls]);
+        let traced = only(&document);
+        let [new, second] = [&traced.full, &traced.resumed].map(|it| it.as_ref().unwrap().fingerprint.clone().unwrap());
+        assert!(traced.has_resumed() && new.stable == second.stable, "{new:?} {second:?}");
+        assert_eq!(new.ja4 != second.ja4, differs, "{new:?} {second:?}");
+        outcome.exits(0).silently().shows(&["JA4", &new.ja4, &second.ja4, "stable form", &second.stable]);
+    }
+}
+
+#[test]
 fn an_external_psk_takes_the_place_of_certificates() {
     reprise_servers::require!("openssl");
     let lab = Lab::new();

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use reprise_model::document::{Diagnosis, Finding};
 use reprise_model::{
-    Agreed, ClientOffer, FailureClass, GivenSession, HandshakeEnd, Kind, Nanos, OfferedSession, Version, Watched,
-    WatchedConnection, WatchedEnd, WatchedHandshake,
+    Agreed, ClientOffer, FailureClass, Fingerprint, GivenSession, HandshakeEnd, Kind, Nanos, OfferedSession, Version,
+    Watched, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 
 use super::case::ClientCase;
@@ -211,6 +211,7 @@ impl Client {
         let at = |milliseconds: u64| Nanos(u64::from(number) * SECOND + milliseconds * 1_000_000);
         let peer = SocketAddr::from((IpAddr::from(Ipv4Addr::LOCALHOST), 50_000 + number as u16));
         let agreed = Agreed { at: at(3), version: Version::Tls13, kind, suite: 0x1301, early_data: None };
+        let ja4 = if sessions.is_empty() { "new" } else { "resuming" };
         let offer = ClientOffer {
             at: at(1),
             sni: Some(self.name.unwrap_or("localhost").to_owned()),
@@ -222,6 +223,7 @@ impl Client {
             session_ticket: true,
             extended_master_secret: true,
             early_data: false,
+            fingerprint: Fingerprint { ja4: ja4.to_owned(), stable: "stable".to_owned() },
             sessions,
         };
         self.watched.connections.push(WatchedConnection {

@@ -3,6 +3,7 @@
 //! The rules of the causes are pure functions of a [`ClientCase`]: the connections, and for each the sessions that its client then held.
 
 pub(crate) mod case;
+mod fingerprints;
 pub(crate) mod software;
 mod unreached;
 mod verdict;
@@ -63,6 +64,7 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         connections: u32::try_from(watched.connections.len() as u64 + watched.unkept).unwrap_or(u32::MAX),
         seconds: run.watched_for.as_secs_f64(),
         matrix: verdict::matrix(&case),
+        fingerprints: fingerprints::records(&case),
         figures: verdict::of_data_connections(&case).into_iter().collect(),
         warnings,
         ..Diagnosis::default()

@@ -82,6 +82,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         seconds: examination.took.0 as f64 / 1e9,
         nodes: nodes(judgements),
         matrix,
+        fingerprints: Vec::new(),
         figures: match reached && error_of_all(&observations).is_none() {
             true => {
                 figures_in_words(figures, &examined).into_iter().chain(channel.and_then(data_channel::sentence)).collect()

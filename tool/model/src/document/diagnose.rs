@@ -136,6 +136,9 @@ pub struct Diagnosis {
     pub nodes: Option<BalancedNodes>,
     /// What each mechanism came to.
     pub matrix: Vec<MechanismRecord>,
+    /// By what a client's ClientHellos are known, one for each stable form, in the order in which they came; absent of a server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<FingerprintRecord>,
     /// What connections cost, new and resumed, in sentences.
     pub figures: Vec<String>,
     /// What the reader should know before believing it: what was not tried, and why.
@@ -210,6 +213,20 @@ pub struct ExperimentRecord {
     pub separates: Vec<String>,
     /// What it came to, in one sentence.
     pub outcome: String,
+}
+
+/// The ClientHellos of one stable form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FingerprintRecord {
+    /// JA4 without the extensions that come and go with a session, a retry or the length, and without their count.
+    pub stable: String,
+    /// JA4 of those that offered no session.
+    pub ja4_without_session: Vec<String>,
+    /// JA4 of those that offered one.
+    pub ja4_with_session: Vec<String>,
+    /// How many there were.
+    pub connections: u32,
 }
 
 /// One version and mechanism, over all experiments that vary nothing.

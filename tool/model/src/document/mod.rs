@@ -56,7 +56,8 @@ pub use comparison::{
 };
 pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{
-    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject,
+    BalancedNodes, BalancingPolicy, DiagnoseDocument, Diagnosis, ExperimentRecord, FingerprintRecord, MechanismRecord,
+    Subject,
 };
 pub use explain::{ExplainDocument, ExplainPath, ExplainServer, ExplainSide, ExplainStep};
 pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};

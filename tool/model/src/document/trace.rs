@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{FirstConnection, HelloRetrySummary, Provenance, Ratio, Run, Target, TicketRequestRecord};
-use crate::{Asked, Bytes, Direction, Event, Failure, Kind, Observation, Outcome, Phases, Version, What};
+use crate::{Asked, Bytes, Direction, Event, Failure, Fingerprint, Kind, Observation, Outcome, Phases, Version, What};
 
 /// What `trace TARGET` prints as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,13 +114,16 @@ pub struct TracedConnection {
     pub http_status: Option<u16>,
     /// How many of the events are the handshake: up to the last Finished.
     pub handshake_events: usize,
+    /// By what the first ClientHello is known; absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
     /// Every message in and out; times count from the first handshake byte.
     pub events: Vec<Event>,
 }
 
 impl TracedConnection {
-    /// What was seen of a connection, its facts in names, with its messages.
-    pub fn new(seen: &Observation, outcome: Outcome, messages: Vec<Event>) -> Self {
+    /// What was seen of a connection, its facts in names, with its messages and the fingerprint of its first ClientHello.
+    pub fn new(seen: &Observation, outcome: Outcome, messages: Vec<Event>, fingerprint: Option<Fingerprint>) -> Self {
         let begun = messages.first().map(|event| event.at).unwrap_or_default();
         let events: Vec<Event> = messages.into_iter().map(|event| Event { at: event.at.since(begun), ..event }).collect();
         let is_finished =
@@ -135,6 +138,7 @@ impl TracedConnection {
             round_trips: seen.round_trips,
             max_early_data: seen.max_early_data(),
             http_status: seen.http_status,
+            fingerprint,
             handshake_events: events.iter().rposition(is_finished).map_or(0, |last| last + 1),
             events,
         }
@@ -224,7 +228,7 @@ mod tests {
             tickets_promised: None,
             session_id_given: false,
         };
-        TracedConnection::new(&observation(), outcome, events.collect())
+        TracedConnection::new(&observation(), outcome, events.collect(), None)
     }
 
     const FULL: [&str; 9] = [

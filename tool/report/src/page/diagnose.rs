@@ -11,6 +11,7 @@ use reprise_page::table::{Rows, Table, Tone};
 use reprise_page::{Block, Fact, Page, Shown, counted, offered_as, source, stated_lifetime};
 
 use super::findings::{items, left_out};
+use super::fingerprints;
 use super::fleet::fleet;
 use super::isolation::isolation;
 use crate::paged_document::PagedDocument;
@@ -85,7 +86,8 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let lifetime = lifetime(&target.matrix).map(|lifetime| Fact::new("lifetime", lifetime));
     let offered = offered_as(target.like.as_ref());
     let facts = address.into_iter().chain(software).chain(offered).chain(resumed).chain(lifetime);
-    let facts: Vec<Fact> = facts.chain(target.nodes.map(behind)).collect();
+    let facts: Vec<Fact> =
+        facts.chain(target.nodes.map(behind)).chain(fingerprints::of_clients(&target.fingerprints)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
@@ -96,6 +98,7 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     blocks.extend(items(&target.findings, target.software.as_deref(), shown));
     blocks.extend(chart(target).map(Block::Chart));
     blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
+    blocks.extend(fingerprints::about_rules(&target.fingerprints));
     blocks.extend(target.warnings.iter().map(Block::warning));
     if shown.experiments && !target.experiments.is_empty() {
         blocks.push(Block::Table(experiments(&target.experiments)));

@@ -8,6 +8,7 @@ mod steps;
 use reprise_model::document::{Ratio, Run, Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome, Phase};
 
+use super::fingerprints;
 use super::measure::{certificate, use_of_psk};
 use crate::paged_document::PagedDocument;
 use ladder::ladder;
@@ -23,7 +24,8 @@ impl PagedDocument for TraceDocument {
         let mut said = Vec::new();
         for trace in &self.traces {
             let unit = unit(trace);
-            blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
+            let negotiated = Fact::new(trace.asked.tls.to_string(), negotiated(trace));
+            blocks.push(Block::Facts(std::iter::once(negotiated).chain(fingerprints::of_trace(trace)).collect()));
             blocks.push(Block::Ladder(ladder(trace, unit)));
             blocks.push(Block::Table(figures(self, trace, unit)));
             // What holds for one version as for the other is said once.

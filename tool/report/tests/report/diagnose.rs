@@ -71,6 +71,7 @@ fn healthy(target: &str) -> Diagnosis {
                 resumed: 0,
             },
         ],
+        fingerprints: Vec::new(),
         figures: vec!["TLS 1.3: a request on a new connection takes 1.00 ms".to_owned()],
         warnings: Vec::new(),
     }
