@@ -21,6 +21,9 @@ pub struct RowFile {
     pub captured: String,
     /// What the client did for it.
     pub by: String,
+    /// Whether its next connection shares the group that a HelloRetryRequest asked for, and pays for it no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remembers_retry: bool,
     /// What it sent.
     pub hello: HelloRecord,
 }

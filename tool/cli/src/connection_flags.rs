@@ -63,8 +63,8 @@ pub(crate) struct ConnectionArgs {
     /// Offer these cipher suites, by IANA or OpenSSL name, separated by ',' or ':'
     #[arg(long, value_name = "SUITES", visible_alias = "ciphersuites", value_parser = parse_ciphers, help_heading = "TLS")]
     pub(crate) ciphers: Option<List<CipherSuite>>,
-    /// Offer these groups, with a key share for the first: x25519, secp256r1, secp384r1 (the default), secp521r1,
-    /// X25519MLKEM768
+    /// Offer these groups, with a key share for the first: X25519MLKEM768, x25519, secp256r1, secp384r1, secp521r1. By default the
+    /// first four, with key shares for two, as most clients do; diagnose leaves X25519MLKEM768 out
     #[arg(long, value_name = "GROUPS", visible_alias = "curves", value_parser = parse_groups, help_heading = "TLS")]
     pub(crate) groups: Option<List<NamedGroup>>,
     /// Offer what this client offers, in its form: groups, key shares, cipher suites, signature schemes, extensions and their

@@ -1,6 +1,7 @@
 //! Makes connections to one target, one at a time, each an [`Attempt`] over a blocking socket.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use reprise_connection::exchange::Application;
@@ -8,6 +9,7 @@ use reprise_connection::prologue::Route;
 use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Target};
 use reprise_engine::{Offer, Session, is_sealed_with_zero_key};
 use reprise_model::{FailureClass, FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
+use reprise_wire::NamedGroup;
 use rustls_pki_types::UnixTime;
 
 use crate::addresses::{Addresses, DeadAddress, Place, SILENT};
@@ -35,6 +37,9 @@ pub(crate) struct Connector {
     open: Vec<Stream>,
     begun: u32,
     buffer: Vec<u8>,
+    /// The group that a HelloRetryRequest asked for last, where the client that is offered remembers it for its next connection.
+    remembered: Option<NamedGroup>,
+    remembers: bool,
 }
 
 impl Connector {
@@ -73,7 +78,17 @@ impl Connector {
             keeps_messages: false,
             keeps_software: false,
         };
-        Ok(Self { settings, place, dialer, dead_addresses: Vec::new(), open: Vec::new(), begun: 0, buffer: vec![0; BUFFER] })
+        Ok(Self {
+            settings,
+            place,
+            dialer,
+            dead_addresses: Vec::new(),
+            open: Vec::new(),
+            begun: 0,
+            buffer: vec![0; BUFFER],
+            remembered: None,
+            remembers: options.like.is_some_and(|row| row.remembers_retry),
+        })
     }
 
     /// Another to the same place, by the same clock, for one connection beside those of this one, which counts it.
@@ -89,6 +104,8 @@ impl Connector {
             open: Vec::new(),
             begun,
             buffer: vec![0; BUFFER],
+            remembered: self.remembered,
+            remembers: self.remembers,
         })
     }
 
@@ -187,7 +204,10 @@ impl Connector {
         self.connect_once(plan)
     }
 
-    fn connect_once(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
+    fn connect_once(&mut self, mut plan: ConnectionPlan) -> ConnectionRecord {
+        if let Some(group) = self.remembered.filter(|_| plan.asked.tls == Version::Tls13) {
+            Arc::make_mut(&mut plan.config).key_share_groups = vec![group];
+        }
         let (index, start) = (self.begun, self.now());
         self.begun = self.begun.saturating_add(1);
         let begun = Observation::begun(index, start, plan.purpose, plan.asked);
@@ -221,6 +241,10 @@ impl Connector {
         let origin = |place| Some(Origin { index, was_resumed, is_last: place == last });
         let sessions = sessions.into_iter().enumerate();
         record.sessions = sessions.map(|(place, session)| HeldSession { session, origin: origin(place) }).collect();
+        if self.remembers {
+            let wanted = facts.and_then(|facts| facts.hello_retry?.wanted);
+            self.remembered = wanted.map(NamedGroup).or(self.remembered);
+        }
         record.observation.outcome = completed.as_ref().map(|facts| *facts).map_err(|fault| fault.name);
         record.fault = completed.err();
         record

@@ -57,8 +57,11 @@ pub struct Options {
     pub spacing: Duration,
     /// The suites to offer; empty for all that the engine speaks.
     pub cipher_suites: Vec<CipherSuite>,
-    /// The groups to offer; empty for all that the engine speaks.
+    /// The groups to offer, with a key share for the first; empty for what `hybrid` says.
     pub groups: Vec<NamedGroup>,
+    /// Whether X25519MLKEM768 is offered first, with a share of it and one of x25519, as most clients of today do; else x25519,
+    /// secp256r1 and secp384r1 alone.
+    pub hybrid: bool,
     /// The client in whose form connections offer: then `cipher_suites` and `groups` are not looked at.
     pub like: Option<&'static ClientRow>,
     /// The PSK that both sides know already: what the kind `psk` offers under TLS 1.3.
@@ -97,6 +100,7 @@ impl Default for Options {
             spacing: Duration::ZERO,
             cipher_suites: Vec::new(),
             groups: Vec::new(),
+            hybrid: true,
             like: None,
             psk: None,
             sessions: Vec::new(),
@@ -117,8 +121,17 @@ impl Options {
     pub fn offered_groups(&self) -> Vec<NamedGroup> {
         match self.like {
             Some(row) => row.groups(),
-            None if self.groups.is_empty() => EcdhKeyShare::GROUPS.to_vec(),
-            None => self.groups.clone(),
+            None if !self.groups.is_empty() => self.groups.clone(),
+            None if self.hybrid => [&[NamedGroup::X25519MLKEM768], EcdhKeyShare::GROUPS].concat(),
+            None => EcdhKeyShare::GROUPS.to_vec(),
+        }
+    }
+
+    /// Those of them that get a key share at once; none, for the first alone.
+    pub(crate) fn key_share_groups(&self) -> Vec<NamedGroup> {
+        match self.hybrid && self.groups.is_empty() {
+            true => vec![NamedGroup::X25519MLKEM768, NamedGroup::X25519],
+            false => Vec::new(),
         }
     }
 

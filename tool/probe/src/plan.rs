@@ -86,6 +86,7 @@ impl Plan {
                 versions: vec![version],
                 cipher_suites: cipher_suites.clone(),
                 groups: groups.clone(),
+                key_share_groups: options.key_share_groups(),
                 sni: sni.clone(),
                 alpn: alpn.clone(),
                 tls13: options.tls13.clone(),

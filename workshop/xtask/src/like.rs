@@ -33,6 +33,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String], check: bool) -> anyho
                 client: version,
                 captured: today()?,
                 by: client.by.to_owned(),
+                remembers_retry: client.remembers_retry,
                 hello,
             };
             std::fs::write(&path, format!("{}\n", serde_json::to_string_pretty(&row)?))?;

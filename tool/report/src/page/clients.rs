@@ -133,12 +133,12 @@ fn sentences(rows: &[ClientRow<'_>]) -> Vec<String> {
         }
         let refused = of_version.iter().copied().filter(|row| row.resumed.is_none_or(|run| run.n == 0));
         let refused: Vec<&ClientRow<'_>> = refused.collect();
-        let listed = match refused.len() {
-            0 => continue,
-            all if all == of_version.len() => "no client".to_owned(),
-            _ => format!("not {}", listed_names(&names(&refused))),
-        };
-        sentences.push(format!("Under {version} {listed} resumes."));
+        sentences.extend(match refused.len() {
+            0 => None,
+            all if all == of_version.len() => Some(format!("Under {version} no client resumes.")),
+            1 => Some(format!("Under {version} {} does not resume.", listed_names(&names(&refused)))),
+            _ => Some(format!("Under {version} {} do not resume.", listed_names(&names(&refused)))),
+        });
     }
     sentences
 }

@@ -17,6 +17,8 @@ pub(super) struct Client {
     pub(super) by: &'static str,
     /// Its version, as the row has it; `None` where it is not installed, or is another version than the row is of.
     pub(super) version: fn() -> Option<String>,
+    /// Whether a later connection shares at once what a HelloRetryRequest asked for: rustls' `kx_hint`.
+    pub(super) remembers_retry: bool,
     /// How it is run.
     pub(super) run: Run,
 }
@@ -36,6 +38,7 @@ pub(super) const CLIENTS: &[Client] = &[
         program: "chromium",
         by: "chromium --headless, one page",
         version: || Some(first_line("chromium", &["--version"])?.trim().to_owned()),
+        remembers_retry: false,
         run: Run::Program(|url, folder| {
             let mut command = Command::new("chromium");
             command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
@@ -52,6 +55,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let version = ["firefox", "firefox-esr"].into_iter().find_map(|program| first_line(program, &["--version"]))?;
             Some(version.trim().trim_start_matches("Mozilla ").to_owned())
         },
+        remembers_retry: false,
         run: Run::Program(|url, folder| {
             let program = if first_line("firefox", &["--version"]).is_some() { "firefox" } else { "firefox-esr" };
             let mut command = Command::new(program);
@@ -65,6 +69,7 @@ pub(super) const CLIENTS: &[Client] = &[
         program: "curl with OpenSSL 3.0",
         by: "curl URL",
         version: || curl("3.0"),
+        remembers_retry: false,
         run: Run::Program(|url, _| Ok(with_arguments("curl", &["-sk", url]))),
     },
     Client {
@@ -72,6 +77,7 @@ pub(super) const CLIENTS: &[Client] = &[
         program: "pycurl with OpenSSL 3.6",
         by: "pycurl, one request",
         version: || pycurl("OpenSSL/3.6"),
+        remembers_retry: false,
         run: Run::Program(|url, _| {
             let script = "import sys, pycurl\nc = pycurl.Curl()\nc.setopt(c.URL, sys.argv[1])\nc.setopt(c.SSL_VERIFYPEER, 0)\nc.perform()";
             Ok(with_arguments("python3", &["-c", script, url]))
@@ -85,6 +91,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let version = first_line("go", &["env", "GOVERSION"])?;
             Some(format!("Go {}, crypto/tls", version.trim().trim_start_matches("go")))
         },
+        remembers_retry: false,
         run: Run::Program(|url, folder| {
             let source = folder.join("main.go");
             std::fs::write(&source, GO)?;
@@ -97,8 +104,22 @@ pub(super) const CLIENTS: &[Client] = &[
             Ok(command)
         }),
     },
-    Client { row: "node-20", program: "Node 20", by: "https.get", version: || node("20"), run: Run::Program(node_client) },
-    Client { row: "node-26", program: "Node 26", by: "https.get", version: || node("26"), run: Run::Program(node_client) },
+    Client {
+        row: "node-20",
+        program: "Node 20",
+        by: "https.get",
+        version: || node("20"),
+        remembers_retry: false,
+        run: Run::Program(node_client),
+    },
+    Client {
+        row: "node-26",
+        program: "Node 26",
+        by: "https.get",
+        version: || node("26"),
+        remembers_retry: false,
+        run: Run::Program(node_client),
+    },
     Client {
         row: "java-17",
         program: "Java 17",
@@ -109,6 +130,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let version = text.split('"').nth(1)?;
             version.starts_with("17.").then(|| format!("OpenJDK {version}, java.net.http"))
         },
+        remembers_retry: false,
         run: Run::Program(|url, folder| {
             let source = folder.join("Client.java");
             std::fs::write(&source, JAVA)?;
@@ -127,6 +149,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let mut words = line.split_whitespace();
             Some(format!("Python {}, ssl with {} {}", words.next()?, words.next()?, words.next()?))
         },
+        remembers_retry: false,
         run: Run::Program(|url, _| {
             let script = "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=20)";
             Ok(with_arguments("python3", &["-c", script, url]))
@@ -141,6 +164,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let version = lock.split("name = \"rustls\"\nversion = \"").nth(1)?.split('"').next()?;
             Some(format!("rustls {version} with aws-lc-rs"))
         },
+        remembers_retry: true,
         run: Run::Built(rustls_hello),
     },
     Client {
@@ -151,6 +175,7 @@ pub(super) const CLIENTS: &[Client] = &[
             let line = first_line("gnutls-cli", &["--version"])?;
             Some(format!("GnuTLS {}, gnutls-cli", line.split_whitespace().last()?))
         },
+        remembers_retry: false,
         run: Run::Program(|url, _| {
             let port = url.trim_end_matches('/').rsplit(':').next().unwrap_or_default().to_owned();
             Ok(with_arguments("gnutls-cli", &["--insecure", "-p", &port, "localhost"]))

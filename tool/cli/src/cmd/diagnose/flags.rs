@@ -220,6 +220,7 @@ impl DiagnoseArgs {
         let options = alike.into_options(None)?;
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         let ftp_login = self.ftp_login(&options)?;
-        Ok(Options { versions: self.tls.clone(), ftp_login, ..options })
+        // An experiment changes one thing of a ClientHello that fits into one segment: what a large one meets is an experiment too.
+        Ok(Options { versions: self.tls.clone(), ftp_login, hybrid: false, ..options })
     }
 }
