@@ -57,7 +57,7 @@ fn survey(
             let chosen = seen.facts().and_then(|facts| facts.group).map(NamedGroup);
             let wanted = chosen.filter(|group| !plan.config.groups.contains(group))?;
             // Advice that was not tried would be a guess.
-            connect(Config { groups: vec![wanted], ..own() }).ok()?;
+            connect(Config { groups: vec![wanted], key_share_groups: Vec::new(), ..own() }).ok()?;
             Some(FailedConnection { wanted_group: Some(wanted), ..failed.clone() })
         }
         Err(recognised) if is_recognised(&recognised, plan.version) => Some(recognised),

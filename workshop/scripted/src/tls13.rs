@@ -10,7 +10,7 @@ use reprise_wire::codec::{vec8, vec24};
 use reprise_wire::extensions::{KeyShareClientHello, ProtocolNameList};
 use reprise_wire::{
     CertificateVerify, CipherSuite, ContentType, ExtensionType, HELLO_RETRY_REQUEST_RANDOM, Handshake, HandshakeType,
-    NewSessionTicketTls13, ProtocolVersion, ServerHello, SignatureScheme,
+    NamedGroup, NewSessionTicketTls13, ProtocolVersion, ServerHello, SignatureScheme,
 };
 
 use crate::certificates::certificate;
@@ -89,7 +89,8 @@ impl Server {
         // A client of TLS 1.2 has none.
         let Some(shares) = self.heard.extension(ExtensionType::KEY_SHARE) else { return };
         let shares = KeyShareClientHello::parse(shares).unwrap();
-        let theirs = shares.client_shares.first().unwrap();
+        // As a server that knows no hybrid.
+        let theirs = shares.client_shares.iter().find(|share| share.group != NamedGroup::X25519MLKEM768).unwrap();
         let ours = share(theirs.group);
         self.public =
             [&theirs.group.0.to_be_bytes()[..], &(ours.public().len() as u16).to_be_bytes(), ours.public()].concat();

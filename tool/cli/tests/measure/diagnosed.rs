@@ -71,7 +71,7 @@ fn offers_that_die_are_a_fault_of_a_measurement() {
     let server = lab.server(EmbeddedResumption::Ticket);
     let closing =
         start_inspector(server.address(), |hello| offers_a_session(hello).then_some(MiddleboxRefusal::Close)).unwrap();
-    let outcome = lab.measure(closing.address()).args(["--tls", "1.3"]).count(5).run().exits(1);
+    let outcome = lab.measure(closing.address()).flags("--tls 1.3 --groups x25519").count(5).run().exits(1);
     let document = outcome.document();
     let finding = document.findings.first().unwrap();
     assert_eq!(finding.id, "offer-breaks-connection", "{:?}", document.findings);

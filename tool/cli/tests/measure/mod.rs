@@ -5,6 +5,7 @@ mod baseline;
 mod certificates;
 mod client_authentication;
 mod client_keys;
+mod clients;
 mod conditions;
 mod connection_reuse;
 mod connections_that_ask_why;

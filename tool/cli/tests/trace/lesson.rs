@@ -31,7 +31,7 @@ fn without_a_target_a_server_of_its_own_is_traced() {
             continue;
         }
         let (full, resumed) = (trace.full.as_ref().unwrap(), trace.resumed.as_ref().unwrap());
-        assert_eq!(extension(full, "ClientHello", "key_share"), "x25519 (32 bytes)");
+        assert_eq!(extension(full, "ClientHello", "key_share"), "X25519MLKEM768 (1216 bytes), x25519 (32 bytes)");
         assert_eq!(extension(full, "EncryptedExtensions", "application_layer_protocol_negotiation"), "http/1.1");
         let offered = extension(resumed, "ClientHello", "pre_shared_key");
         let ticket = &event(full, "NewSessionTicket").fields.iter().find(|field| field.name == "ticket").unwrap().value;
