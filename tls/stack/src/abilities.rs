@@ -41,10 +41,12 @@ pub enum Ability {
     MaxFragment = 18,
     /// Give back the buffers of idle connections.
     ReleaseBuffers = 19,
+    /// Use one context in several threads at once.
+    SharedContext = 20,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 16] = [
+const NAMES: [(Ability, &str); 17] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -61,6 +63,7 @@ const NAMES: [(Ability, &str); 16] = [
     (Ability::ChainMemory, "chain-memory"),
     (Ability::MaxFragment, "max-fragment"),
     (Ability::ReleaseBuffers, "release-buffers"),
+    (Ability::SharedContext, "shared-context"),
 ];
 
 /// What a library can do.

@@ -27,7 +27,7 @@ pub(crate) struct EngineStack {
 
 impl EngineStack {
     pub(crate) fn new() -> Self {
-        const ABILITIES: [Ability; 9] = [
+        const ABILITIES: [Ability; 10] = [
             Ability::Client,
             Ability::Tls12,
             Ability::Tls13,
@@ -37,6 +37,7 @@ impl EngineStack {
             Ability::PskKe,
             Ability::EarlyData,
             Ability::Psk,
+            Ability::SharedContext,
         ];
         Self { about: About::built_in("Reprise engine", env!("CARGO_PKG_VERSION"), &ABILITIES) }
     }
@@ -155,6 +156,10 @@ impl Context for EngineContext {
 
     fn import(&self, _bytes: &[u8]) -> Result<StackSession, StackError> {
         Err(StackError::unsupported(NOT_EXPORTED))
+    }
+
+    fn for_another_thread(&self) -> Result<Box<dyn Context + Send>, StackError> {
+        Ok(Box::new(self.clone()))
     }
 }
 

@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
@@ -266,8 +266,14 @@ pub(crate) struct RawContext {
     side: Side,
 }
 
+// SAFETY: a context goes to another thread by `Context::for_another_thread` alone, which asks for `REPRISE_CAN_SHARE_CONTEXT`: by the header,
+// several threads may then make connections of it at once, and any of them may free it. Without it, it stays where it was made.
+unsafe impl Send for RawContext {}
+// SAFETY: likewise.
+unsafe impl Sync for RawContext {}
+
 impl RawContext {
-    pub(crate) fn new(table: Table, options: &ContextOptions<'_>, owns_library: bool) -> Result<Rc<Self>, StackError> {
+    pub(crate) fn new(table: Table, options: &ContextOptions<'_>, owns_library: bool) -> Result<Arc<Self>, StackError> {
         let text = |text: Option<&str>| Text {
             data: text.map_or(ptr::null(), |text| text.as_ptr().cast()),
             length: text.map_or(0, str::len),
@@ -320,29 +326,29 @@ impl RawContext {
             return Err(StackError::unsupported(why.unwrap_or(asked)));
         }
         let context = table.made("context_new", returned, made)?;
-        Ok(Rc::new(Self { table, context, side }))
+        Ok(Arc::new(Self { table, context, side }))
     }
 
     pub(crate) fn side(&self) -> Side {
         self.side
     }
 
-    pub(crate) fn connect(self: &Rc<Self>, session: Option<&RawSession>) -> Result<RawConnection, StackError> {
+    pub(crate) fn connect(self: &Arc<Self>, session: Option<&RawSession>) -> Result<RawConnection, StackError> {
         let session = session.map_or(ptr::null(), |session| session.session.as_ptr().cast_const());
         let mut made = ptr::null_mut();
         // SAFETY: the context and the session live; the plugin keeps neither pointer beyond the connection.
         let returned = unsafe { (self.table.connection_new)(self.context.as_ptr(), session, &raw mut made) };
         let connection = self.table.made("connection_new", returned, made)?;
-        Ok(RawConnection { context: Rc::clone(self), connection })
+        Ok(RawConnection { context: Arc::clone(self), connection })
     }
 
-    pub(crate) fn import(self: &Rc<Self>, bytes: &[u8]) -> Result<RawSession, StackError> {
+    pub(crate) fn import(self: &Arc<Self>, bytes: &[u8]) -> Result<RawSession, StackError> {
         let mut made = ptr::null_mut();
         // SAFETY: so many bytes are read during the call.
         let returned =
             unsafe { (self.table.session_import)(self.context.as_ptr(), bytes.as_ptr(), bytes.len(), &raw mut made) };
         let session = self.table.made("session_import", returned, made)?;
-        Ok(RawSession { context: Rc::clone(self), session })
+        Ok(RawSession { context: Arc::clone(self), session })
     }
 
     pub(crate) fn pregenerate(&self, count: usize) -> Result<(), StackError> {
@@ -397,12 +403,12 @@ fn number(version: Version) -> u16 {
 
 /// A `reprise_connection`. Its calls return what the plugin did: a count, a state or an error.
 pub(crate) struct RawConnection {
-    context: Rc<RawContext>,
+    context: Arc<RawContext>,
     connection: NonNull<c_void>,
 }
 
 impl RawConnection {
-    pub(crate) fn context(&self) -> &Rc<RawContext> {
+    pub(crate) fn context(&self) -> &Arc<RawContext> {
         &self.context
     }
 
@@ -498,7 +504,7 @@ impl RawConnection {
             return Ok(None);
         }
         let session = table.made("session_take", returned, made)?;
-        Ok(Some(RawSession { context: Rc::clone(&self.context), session }))
+        Ok(Some(RawSession { context: Arc::clone(&self.context), session }))
     }
 }
 
@@ -523,7 +529,7 @@ impl Drop for RawConnection {
 
 /// A `reprise_session`.
 pub(crate) struct RawSession {
-    context: Rc<RawContext>,
+    context: Arc<RawContext>,
     session: NonNull<c_void>,
 }
 

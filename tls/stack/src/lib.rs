@@ -122,6 +122,14 @@ pub trait Context {
     fn pregenerate(&self, _count: usize) -> Result<(), StackError> {
         Err(StackError::unsupported("this context makes no key pairs ahead"))
     }
+
+    /// The same configuration, session cache and ticket keys for another thread, whose endpoints make connections while those of this one do.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where nobody says that several threads may use a context at once.
+    fn for_another_thread(&self) -> Result<Box<dyn Context + Send>, StackError> {
+        Err(StackError::unsupported("nothing says that several threads may use one context of this library at once"))
+    }
 }
 
 /// What one connection is to be.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
 use reprise_model::{Facts, FaultName, Nanos};
@@ -42,7 +43,7 @@ impl Stack for Plugin {
     }
 
     fn context(&self, options: &ContextOptions<'_>) -> Result<Box<dyn Context>, StackError> {
-        RawContext::new(self.table, options, false).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+        self.context_of(RawContext::new(self.table, options, false)?)
     }
 
     fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
@@ -56,16 +57,27 @@ impl Stack for Plugin {
                 self.about.name
             )));
         }
-        RawContext::new(self.table, options, true).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+        self.context_of(RawContext::new(self.table, options, true)?)
     }
 }
 
-struct PluginContext(Rc<RawContext>);
+impl Plugin {
+    fn context_of(&self, raw: Arc<RawContext>) -> Result<Box<dyn Context>, StackError> {
+        Ok(Box::new(PluginContext { raw, is_shareable: self.about.abilities.has(Ability::SharedContext) }))
+    }
+}
+
+#[derive(Clone)]
+struct PluginContext {
+    raw: Arc<RawContext>,
+    /// Whether the plugin says that several threads may use it at once.
+    is_shareable: bool,
+}
 
 impl Context for PluginContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
         Box::new(PluginEndpoint {
-            context: Rc::clone(&self.0),
+            context: Arc::clone(&self.raw),
             connection: None,
             early_data: Vec::with_capacity(ffi::ROOM),
             was_ready: false,
@@ -73,11 +85,18 @@ impl Context for PluginContext {
     }
 
     fn import(&self, bytes: &[u8]) -> Result<StackSession, StackError> {
-        self.0.import(bytes).map(|session| StackSession::new(Rc::new(session)))
+        self.raw.import(bytes).map(|session| StackSession::new(Rc::new(session)))
     }
 
     fn pregenerate(&self, count: usize) -> Result<(), StackError> {
-        self.0.pregenerate(count)
+        self.raw.pregenerate(count)
+    }
+
+    fn for_another_thread(&self) -> Result<Box<dyn Context + Send>, StackError> {
+        if !self.is_shareable {
+            return Err(StackError::unsupported("the plugin does not say that several threads may use one context at once"));
+        }
+        Ok(Box::new(self.clone()))
     }
 }
 
@@ -101,7 +120,7 @@ impl LibrarySession for Rc<RawSession> {
 }
 
 struct PluginEndpoint {
-    context: Rc<RawContext>,
+    context: Arc<RawContext>,
     connection: Option<RawConnection>,
     early_data: Vec<u8>,
     was_ready: bool,

@@ -68,7 +68,7 @@ impl RustlsStack {
         ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
         more: &[Ability],
     ) -> Self {
-        const ABILITIES: [Ability; 10] = [
+        const ABILITIES: [Ability; 11] = [
             Ability::Client,
             Ability::Server,
             Ability::Tls12,
@@ -79,6 +79,7 @@ impl RustlsStack {
             Ability::EarlyData,
             Ability::KeysAhead,
             Ability::ChainMemory,
+            Ability::SharedContext,
         ];
         let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &[&ABILITIES, more].concat());
         Self { about, provider, beneath, ticketer }
@@ -182,14 +183,19 @@ impl RustlsStack {
             }
         };
         config.enable_early_data = options.max_early_data > 0;
-        config.resumption = match options.sessions {
-            SessionMode::Off => Resumption::disabled(),
-            mode => Resumption::store(Arc::clone(slot) as Arc<dyn ClientSessionStore>).tls12_resumption(match mode {
-                SessionMode::Id => Tls12Resumption::SessionIdOnly,
-                _ => Tls12Resumption::SessionIdOrTickets,
-            }),
-        };
+        config.resumption = resumption(options.sessions, slot);
         Ok(Arc::new(config))
+    }
+}
+
+/// How a client resumes what is in its slot.
+fn resumption(sessions: SessionMode, slot: &Arc<Slot>) -> Resumption {
+    match sessions {
+        SessionMode::Off => Resumption::disabled(),
+        mode => Resumption::store(Arc::clone(slot) as Arc<dyn ClientSessionStore>).tls12_resumption(match mode {
+            SessionMode::Id => Tls12Resumption::SessionIdOnly,
+            _ => Tls12Resumption::SessionIdOrTickets,
+        }),
     }
 }
 
@@ -214,7 +220,7 @@ impl Stack for RustlsStack {
                 Role::Client(self.client(options, &slot)?, name)
             }
         };
-        Ok(Box::new(RustlsContext { role, slot }))
+        Ok(Box::new(RustlsContext { role, slot, sessions: options.sessions }))
     }
 
     fn primitive(&self, options: &PrimitiveOptions<'_>) -> Result<Box<dyn ReadyPrimitive>, StackError> {
@@ -255,6 +261,7 @@ enum Role {
 struct RustlsContext {
     role: Role,
     slot: Arc<Slot>,
+    sessions: SessionMode,
 }
 
 impl Context for RustlsContext {
@@ -283,6 +290,20 @@ impl Context for RustlsContext {
         }
         pool.fill(count).map_err(refused)?;
         Ok(())
+    }
+
+    /// A client's slot holds one session, that of the connection that begins next: each thread has its own, and all else together.
+    fn for_another_thread(&self) -> Result<Box<dyn Context + Send>, StackError> {
+        let slot = Arc::new(Slot::default());
+        let role = match &self.role {
+            Role::Client(config, name) => {
+                let mut config = ClientConfig::clone(config);
+                config.resumption = resumption(self.sessions, &slot);
+                Role::Client(Arc::new(config), name.clone())
+            }
+            server @ Role::Server(..) => server.clone(),
+        };
+        Ok(Box::new(Self { role, slot, sessions: self.sessions }))
     }
 }
 

@@ -11,7 +11,8 @@
  *   A context outlives its connections and sessions. NULL may be freed.
  * - Inputs come first, then outputs. An output is written on success alone.
  * - Input memory is the caller's, and is only read during the call: copy what is needed later.
- * - One thread calls, one call at a time. What belongs to the process is done in init, which is called once, first.
+ * - One thread calls, one call at a time. What belongs to the process is done in init, which is called once, first. With
+ *   REPRISE_CAN_SHARE_CONTEXT, several threads make connections of one context at once, each connection and its session in one thread.
  * - A result is a count or REPRISE_OK (0 or above), a state (-1 to -99), or an error (-100 and below):
  */
 #ifndef REPRISE_STACK_H
@@ -75,6 +76,7 @@ enum { REPRISE_KEYS_FRESH = 0, REPRISE_KEYS_AHEAD = 1, REPRISE_KEYS_REUSED = 2 }
 #define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */
 #define REPRISE_CAN_MAX_FRAGMENT (1u << 18) /* max_fragment; which lengths, context_new says */
 #define REPRISE_CAN_RELEASE_BUFFERS (1u << 19) /* release_buffers */
+#define REPRISE_CAN_SHARE_CONTEXT (1u << 20) /* connection_new of one context by several threads at once; the last of them may free it */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
 typedef struct reprise_connection reprise_connection; /* one side of one connection */

@@ -42,8 +42,8 @@ struct reprise_connection {
 #define ssl_session(session) ((SSL_SESSION *)(session))
 
 /* Whether the library's queue of errors may hold some. SSL_get_error needs an empty one, and even to look costs a short record more than
- * a hundredth. */
-static int has_errors;
+ * a hundredth. The queue is the thread's. */
+static __thread int has_errors;
 
 static void forget_errors(void)
 {
@@ -308,5 +308,5 @@ REPRISE_ERROR_TEXT(ERR_error_string_n(ERR_peek_error(), text, sizeof text))
 REPRISE_STACK_TABLE_WITH(LIBRARY, LIBRARY_VERSION,
                          REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
                              | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | PSK_CAPABILITY | TLS13_CAPABILITIES
-                             | LIBRARY_CAPABILITIES,
+                             | LIBRARY_CAPABILITIES | REPRISE_CAN_SHARE_CONTEXT,
                          early_write, early_read)

@@ -11,7 +11,7 @@ use crate::comparison::ComparisonPlan;
 use crate::conclusion::conclusion;
 use crate::matrix::matrix;
 use crate::resume::{self, OtherRun};
-use crate::{claims, memory};
+use crate::{claims, memory, scaling};
 
 /// Describes, prepares, measures and sums up. What fails is in the document, as skipped.
 ///
@@ -36,10 +36,15 @@ pub fn compare(
     }
     if comparison.scenario.weighs() {
         (document.memory, document.skipped) = memory::rows(comparison, &usable, launcher, audience);
+    } else if !comparison.threads.is_empty() {
+        let (scaled, skipped, reading_ns) = scaling::measure(comparison, &usable, launcher, audience);
+        scaled.rows.iter().for_each(|row| document.clock.threads += row.cpu);
+        (document.scaling, document.skipped, document.clock.reading_ns) = (Some(scaled), skipped, reading_ns);
     } else {
         measure(&mut document, comparison, &usable, launcher, audience);
     }
     document.conclusion = conclusion(&comparison.scenario, &document);
+    document.conclusion.extend(document.scaling.as_ref().and_then(scaling::conclusion));
     for stack in &stacks {
         if let Err(failed) = &stack.info {
             let case = comparison.handshakes.cases.iter().take(1);
@@ -118,6 +123,7 @@ impl ComparisonPlan<'_> {
             rows: Vec::new(),
             memory: Vec::new(),
             ratios: Vec::new(),
+            scaling: None,
             links: None,
             skipped: Vec::new(),
             matrix: Vec::new(),

@@ -21,6 +21,8 @@ pub struct ComparisonPlan<'a> {
     pub earlier: Option<&'a CompareDocument>,
     /// Over which links the handshakes are replayed in virtual time.
     pub links: Option<LinkPlan>,
+    /// In how many threads each handshake is measured, in place of its usual figures; none: those.
+    pub threads: &'a [u32],
     /// The file that counts the heap of a process that it is preloaded to.
     pub heap_counter: Option<&'a Path>,
 }

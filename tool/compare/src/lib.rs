@@ -14,6 +14,7 @@ mod link;
 mod matrix;
 mod memory;
 mod resume;
+mod scaling;
 mod scenario;
 
 pub use callgrind::{Callgrind, NoValgrind};

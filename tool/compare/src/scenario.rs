@@ -73,6 +73,11 @@ impl Scenario {
         self.name == memory::SCENARIO.name
     }
 
+    /// Whether it can be measured in several threads.
+    pub fn scales(&self) -> bool {
+        self.name == resumption::SCENARIO.name
+    }
+
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {
         let versions = if selection.versions.is_empty() { self.versions } else { &selection.versions };

@@ -30,6 +30,18 @@ impl Batch {
             None => self.kinds.push((kind, 1)),
         }
     }
+
+    /// The CPU time and the kinds of another's, which was made at the same time.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.client_ns += other.client_ns;
+        self.server_ns += other.server_ns;
+        self.thread_ns += other.thread_ns;
+        self.charged_ns += other.charged_ns;
+        self.ahead_ns += other.ahead_ns;
+        for &(kind, count) in &other.kinds {
+            (0..count).for_each(|_| self.count(kind));
+        }
+    }
 }
 
 /// Time on a clock of one connection, in nanoseconds, from when its TCP connection is established.

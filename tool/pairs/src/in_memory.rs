@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::Ask;
 use crate::batch::Batch;
-use crate::cell::Cell;
+use crate::cell::{Cell, ThreadedBatch};
 use crate::child::Child;
 use crate::failed::Failed;
 use crate::job::Job;
@@ -64,6 +64,26 @@ impl Ask for RunPrepared {
 
     fn answer(self, child: &mut Child) -> Result<Batch, Failed> {
         child.kept::<Cell>(self.cell)?.run(self.connections)
+    }
+}
+
+/// Makes so many connections in each of so many threads, over the contexts of what was prepared.
+#[derive(Serialize, Deserialize)]
+pub struct RunThreads {
+    /// Its number.
+    pub cell: usize,
+    /// How many threads.
+    pub threads: u32,
+    /// How many connections in each.
+    pub connections: u32,
+}
+
+impl Ask for RunThreads {
+    const NAME: &'static str = "RunThreads";
+    type Answer = ThreadedBatch;
+
+    fn answer(self, child: &mut Child) -> Result<ThreadedBatch, Failed> {
+        child.kept::<Cell>(self.cell)?.run_threads(self.threads, self.connections)
     }
 }
 

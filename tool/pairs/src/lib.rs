@@ -48,7 +48,7 @@ pub use ask::{Ask, Question, serve};
 pub use batch::{Batch, OnAClock};
 pub use bulk::{Bulk, LARGEST_RECORD};
 pub use case::{Case, NO_GROUP, REQUEST};
-pub use cell::{Cell, check, side_context};
+pub use cell::{Cell, ThreadedBatch, check, side_context};
 pub use certificates::{CertificateKeyError, Certificates, Keys};
 pub use child::Child;
 pub use children::Children;
@@ -57,7 +57,7 @@ pub use cpu_switches::without_cpu_instructions;
 pub use describe::{Described, describe};
 pub use failed::{Failed, FailureKind};
 pub use handshakes::{Handshake, HandshakePlan, Handshakes, skip};
-pub use in_memory::{Prepare, Ready, RunPrepared};
+pub use in_memory::{Prepare, Ready, RunPrepared, RunThreads};
 pub use job::Job;
 pub use key::Key;
 pub use line_process::LineProcess;
@@ -76,6 +76,7 @@ pub const QUESTIONS: &[Question] = &[
     Question::of::<describe::Describe>(),
     Question::of::<in_memory::Prepare>(),
     Question::of::<in_memory::RunPrepared>(),
+    Question::of::<in_memory::RunThreads>(),
     Question::of::<in_memory::Record>(),
     Question::of::<loopback::PrepareSide>(),
     Question::of::<loopback::Listen>(),

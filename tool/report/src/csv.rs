@@ -5,9 +5,9 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareLinkRow, CompareMemory, CompareRow, CompareSide, DiagnoseDocument, ExplainDocument,
-    LayersDocument, LoadDocument, LoadLatency, LoadShare, LoadStage, MeasureDocument, Ratio, Run, SideBySideDocument,
-    SpeedDocument, Statistic, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareLinkRow, CompareMemory, CompareRow, CompareScalingRow, CompareSide,
+    DiagnoseDocument, ExplainDocument, LayersDocument, LoadDocument, LoadLatency, LoadShare, LoadStage, MeasureDocument,
+    Ratio, Run, SideBySideDocument, SpeedDocument, Statistic, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 
@@ -275,6 +275,7 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         measured: None,
         memory: None,
         link: None,
+        scaling: None,
     });
     let replayed = document.links.iter().flat_map(|links| &links.rows).map(|row| Compared {
         client: &row.client,
@@ -284,10 +285,12 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         measured: None,
         memory: None,
         link: Some(row),
+        scaling: None,
     });
     let weighed = document.memory.iter().map(weighed);
+    let scaled = document.scaling.iter().flat_map(|scaling| &scaling.rows).flat_map(scaled);
     let rows: Vec<Compared<'_>> =
-        document.rows.iter().flat_map(compared).chain(weighed).chain(replayed).chain(skipped).collect();
+        document.rows.iter().flat_map(compared).chain(weighed).chain(replayed).chain(scaled).chain(skipped).collect();
     Records::of(&rows)
         .field("scenario", |_| &document.scenario)
         .field("client", |it| it.client)
@@ -333,6 +336,10 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("request_mean_ns", |it| Some(it.link?.request.mean_ns))
         .known("request_p95_ns", |it| Some(it.link?.request.p95_ns))
         .known("request_p99_ns", |it| Some(it.link?.request.p99_ns))
+        .known("threads", |it| Some(it.scaling?.threads))
+        .known("connections_per_second", |it| Some(it.scaling?.rate.round() as u64))
+        .known("scaling", |it| Some(it.scaling?.scaling?.median))
+        .interval("scaling_ci95_low", "scaling_ci95_high", |it| it.scaling?.scaling?.ci95)
         .records
 }
 
@@ -345,11 +352,32 @@ struct Compared<'a> {
     measured: Option<(CompareSide, &'a Statistics, u64, Option<u64>)>,
     memory: Option<&'a CompareMemory>,
     link: Option<&'a CompareLinkRow>,
+    scaling: Option<&'a CompareScalingRow>,
+}
+
+/// Each side's CPU time, and time on a clock.
+fn scaled(row: &CompareScalingRow) -> [Compared<'_>; 3] {
+    let CompareScalingRow { client, server, case, n, .. } = row;
+    let sides =
+        [(CompareSide::Client, &row.client_ns), (CompareSide::Server, &row.server_ns), (CompareSide::Wall, &row.wall_ns)];
+    sides.map(|(side, statistics)| {
+        let measured = Some((side, statistics, *n, None));
+        Compared { client, server, case, outcome: "measured", measured, memory: None, link: None, scaling: Some(row) }
+    })
 }
 
 fn weighed(row: &CompareMemory) -> Compared<'_> {
     let (client, server) = if row.side == CompareSide::Client { (&row.stack, &row.peer) } else { (&row.peer, &row.stack) };
-    Compared { client, server, case: &row.case, outcome: "measured", measured: None, memory: Some(row), link: None }
+    Compared {
+        client,
+        server,
+        case: &row.case,
+        outcome: "measured",
+        measured: None,
+        memory: Some(row),
+        link: None,
+        scaling: None,
+    }
 }
 
 fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
@@ -357,7 +385,10 @@ fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
     let sides = CompareSide::ALL
         .into_iter()
         .filter_map(|side| Some((side, row.of(side)?, *n, row.instructions.and_then(|count| count.of(side)))));
-    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it), memory: None, link: None })
+    sides.map(|it| {
+        let measured = Some(it);
+        Compared { client, server, case, outcome: "measured", measured, memory: None, link: None, scaling: None }
+    })
 }
 
 /// A row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and no figures.

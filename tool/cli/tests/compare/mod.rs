@@ -16,6 +16,7 @@ mod post_quantum;
 mod pregenerate;
 mod psk;
 mod resumed_run;
+mod threads;
 mod throughput;
 
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CompareBaseline, CompareCase, CompareLinks, CompareRatio, CompareRow, CompareSide, CompareThreads, ConditionRecord,
-    Provenance,
+    CompareBaseline, CompareCase, CompareLinks, CompareRatio, CompareRow, CompareScaling, CompareSide, CompareThreads,
+    ConditionRecord, Provenance,
 };
 use crate::{Kind, PskMode, Version};
 
@@ -45,6 +45,9 @@ pub struct CompareDocument {
     pub memory: Vec<CompareMemory>,
     /// How two handshakes of one pair compare.
     pub ratios: Vec<CompareRatio>,
+    /// The handshakes in several threads at once, in place of `rows`; null where no number of threads was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<CompareScaling>,
     /// The handshakes over links, in virtual time; null where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<CompareLinks>,

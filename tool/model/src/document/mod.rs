@@ -10,6 +10,7 @@ mod compare_case;
 mod compare_link;
 mod compare_ratio;
 mod compare_row;
+mod compare_scaling;
 mod comparison;
 mod condition;
 mod diagnose;
@@ -50,6 +51,7 @@ pub use compare_link::{
 };
 pub use compare_ratio::CompareRatio;
 pub use compare_row::{CompareInstructions, CompareRow, CompareSamples, CompareSide, CompareThreads, Rate};
+pub use compare_scaling::{CompareScaling, CompareScalingRow, CompareTimes};
 pub use comparison::{
     BaselineVerdict, Change, ChangeCause, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
     RatioChange,

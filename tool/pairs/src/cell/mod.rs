@@ -3,6 +3,7 @@
 mod agreed;
 mod context;
 mod recording;
+mod threads;
 mod transfers;
 
 use reprise_model::{KeyPairs, Nanos, Version};
@@ -19,6 +20,7 @@ use crate::transport::{Connected, Says, Transport};
 pub use agreed::check;
 use context::options;
 pub use context::side_context;
+pub use threads::ThreadedBatch;
 
 /// A case, what its connections are made over, and the session to resume.
 pub struct Cell<T = Pair> {
@@ -61,10 +63,14 @@ impl Cell {
         }
         let client = side_context(client, Side::Client, of_client, certificates)?;
         let server = side_context(server, Side::Server, case, certificates)?;
+        Ok(Self::of_contexts(case, client, server))
+    }
+
+    fn of_contexts(case: Case, client: Box<dyn Context>, server: Box<dyn Context>) -> Self {
         let mut transport = Pair::new(client.endpoint(), server.endpoint());
         transport.signs_by_ml_dsa = case.key.has_ml_dsa();
         transport.max_fragment = case.max_fragment;
-        Ok(Self { case, transport, contexts: vec![client, server], session: None, shares: Shares::default() })
+        Self { case, transport, contexts: vec![client, server], session: None, shares: Shares::default() }
     }
 
     /// Warms up: what one connection costs both sides then, or one transfer of data, and its bytes.
@@ -84,6 +90,11 @@ impl Cell {
             self.pregenerate(1)?;
             self.connect()?;
         }
+        self.count(connections)
+    }
+
+    /// So many connections, of which each is counted.
+    fn count(&mut self, connections: u32) -> Result<Batch, Failed> {
         let mut batch = Batch::default();
         let clock = self.transport.clock();
         let mut ahead = Nanos(0);

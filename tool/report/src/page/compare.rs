@@ -6,6 +6,7 @@ mod charts;
 mod link;
 mod matrix;
 mod memory;
+mod scaling;
 mod words;
 
 use reprise_model::document::{
@@ -49,6 +50,7 @@ impl PagedDocument for CompareDocument {
             };
             blocks.extend(Block::secondary(section(heading, flights(self), [Block::Aside(below)])));
         }
+        blocks.extend(self.scaling.iter().flat_map(scaling::blocks));
         blocks.extend(memory::weights(self));
         blocks.extend(charts::memory(self).map(Block::Chart));
         let counted = Block::Aside(counted(self));
@@ -87,7 +89,8 @@ impl PagedDocument for CompareDocument {
     }
 
     fn is_nothing(&self) -> bool {
-        self.rows.is_empty() && self.memory.is_empty()
+        let scales = self.scaling.as_ref().is_some_and(|scaling| !scaling.rows.is_empty());
+        self.rows.is_empty() && self.memory.is_empty() && !scales
     }
 
     fn is_cut_short(&self) -> bool {

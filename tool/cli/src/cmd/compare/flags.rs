@@ -58,6 +58,10 @@ pub(crate) struct CompareArgs {
     /// Take fewer and shorter samples: enough to rank the stacks
     #[arg(long, conflicts_with = "samples", help_heading = "Measure")]
     pub(super) quick: bool,
+    /// Of 'resumption': make connections in so many threads at once over one context of each side, each number in turn, as 1,2,4. Full and
+    /// resumed handshakes without a request, in place of the usual figures; of libraries that allow it
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS), conflicts_with_all = ["instructions", "resume", "baseline", "rtt"], help_heading = "Measure")]
+    pub(super) threads: Vec<u32>,
     /// Also count each side's instructions with valgrind's callgrind: two short runs per side and row
     #[arg(long, help_heading = "Measure")]
     pub(super) instructions: bool,
@@ -80,6 +84,9 @@ pub(crate) struct CompareArgs {
     pub(super) outputs: OutputArgs,
 }
 
+/// More say no more of a library on any machine of today's.
+const MOST_THREADS: i64 = 256;
+
 /// Where plugins are.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Plugins")]
@@ -95,6 +102,7 @@ pub(crate) struct PluginArgs {
 const EXAMPLES: &str = "\
 Examples:
   reprise compare resumption --quick                 what resuming saves, in every stack that is there
+  reprise compare resumption --threads 1,2           what more threads over one context make of it
   reprise compare full --keys p-256 --groups x25519  TLS 1.2 against 1.3
   reprise compare mutual --over loopback             where client and server compute at the same time
   reprise compare psk --keys p-256                   what a shared key saves on certificates

@@ -7,6 +7,7 @@ pub(crate) mod plugins;
 
 use anyhow::{Context, bail, ensure};
 use reprise_compare::{Callgrind, ComparisonPlan, Selection, compare};
+use reprise_model::document::CompareOver;
 use reprise_pairs::{Audience, Effort, FoundStack, HandshakePlan, Keys};
 use reprise_probe::{Interrupt, Observer};
 use reprise_report::{Document, json};
@@ -33,7 +34,10 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         records: arguments.records.clone(),
     };
     let scenario = arguments.scenario;
-    let cases = scenario.cases(&selection);
+    let threads = threads(&arguments)?;
+    let mut cases = scenario.cases(&selection);
+    // What a client says beside the handshake is no matter of threads.
+    cases.retain(|case| threads.is_empty() || !case.request);
     ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name);
     ensure!(!(scenario.weighs() && arguments.instructions), "'memory' counts no instructions: remove --instructions");
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
@@ -58,6 +62,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
         links: arguments.link.plan(&scenario, &cases, arguments.over, arguments.seed)?,
+        threads: &threads,
         heap_counter: heap_counter.as_deref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
@@ -68,12 +73,26 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let mut document = compared.context("--resume")?;
     let complaints = gate.judge(&mut document);
     outputs.write(Document::Compare(&document))?;
-    Ok(match (document.interrupted, document.rows.is_empty() && document.memory.is_empty(), complaints) {
+    let scales = document.scaling.as_ref().is_some_and(|scaling| !scaling.rows.is_empty());
+    let is_nothing = document.rows.is_empty() && document.memory.is_empty() && !scales;
+    Ok(match (document.interrupted, is_nothing, complaints) {
         (true, _, _) => Ending::Interrupted,
         (false, true, _) => Ending::BadAnswer("no stack made any of these handshakes: see 'Skipped'".to_owned()),
         (false, false, Some(complaints)) => Ending::BadAnswer(complaints),
         (false, false, None) => Ending::Done,
     })
+}
+
+/// The numbers of threads, each once.
+fn threads(arguments: &CompareArgs) -> anyhow::Result<Vec<u32>> {
+    let mut threads = arguments.threads.clone();
+    threads.sort_unstable();
+    threads.dedup();
+    let may = threads.is_empty() || arguments.scenario.scales();
+    ensure!(may, "'--threads' is of 'resumption', not of '{}'", arguments.scenario.name);
+    let is_over_memory = threads.is_empty() || arguments.over == CompareOver::Memory;
+    ensure!(is_over_memory, "'--threads' makes connections over memory: remove '--over loopback'");
+    Ok(threads)
 }
 
 /// Those of these names; all, where none is named.
