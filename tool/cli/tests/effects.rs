@@ -12,22 +12,22 @@ const READ_EACH_TIME: &[(&str, &str)] = &[
     (
         "measure",
         "tls kinds count connections rate seed server-software psk-mode psk-identity session-in session-out no-request method path header ca \
-         insecure cert sni alpn ciphers groups resolve ipv4 ipv6 starttls proxy proxy-protocol timeout baseline server-pid fail-if every",
+         insecure cert sni alpn ciphers groups like resolve ipv4 ipv6 starttls proxy proxy-protocol timeout baseline server-pid fail-if every",
     ),
     (
         "trace",
         "tls kind count pcap psk-mode psk-identity session-in session-out no-request method path header ca insecure cert sni alpn ciphers \
-         groups resolve ipv4 ipv6 starttls proxy proxy-protocol timeout",
+         groups like resolve ipv4 ipv6 starttls proxy proxy-protocol timeout",
     ),
     (
         "diagnose",
         "together isolation listen tls connections rate max-time experiments server-software no-request method path header ca \
-                  insecure cert sni alpn ciphers groups resolve ipv4 ipv6 starttls proxy proxy-protocol timeout fail-if targets-from",
+                  insecure cert sni alpn ciphers groups like resolve ipv4 ipv6 starttls proxy proxy-protocol timeout fail-if targets-from",
     ),
     (
         "load",
         "i-may-load-this-target connections rate stage ramp warmup duration count sweep mix requests method path header starttls \
-         proxy-protocol close tls ciphers groups sni alpn key-shares verify insecure cert threads pin server-pid start-at resolve timeout \
+         proxy-protocol close tls ciphers groups like sni alpn key-shares verify insecure cert threads pin server-pid start-at resolve timeout \
          fail-if",
     ),
     ("explain", ""),
@@ -161,6 +161,7 @@ const NOT_BESIDE_LISTEN: &[&str] = &[
     "--tls 1.3",
     "--alpn h2",
     "--groups x25519",
+    "--like go",
     "--ciphers ECDHE-RSA-AES128-GCM-SHA256",
     "--patience 1s",
     "--fill 5",
