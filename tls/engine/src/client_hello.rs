@@ -21,6 +21,9 @@ use crate::suite;
 /// Room for a ClientHello with a ticket of ordinary length.
 const ORDINARY_LEN: usize = 512;
 
+/// The lengths of payloads that hold nothing, as BoringSSL has them.
+const ECH_GREASE_LENGTHS: [u16; 4] = [144, 176, 208, 240];
+
 /// What the 16-bit length before them can express.
 const MAX_EXTENSIONS: usize = 0xffff;
 
@@ -94,6 +97,11 @@ impl Hello<'_> {
         match &config.form {
             None => OWN_ORDER.iter().for_each(|&extension| self.fill(extension, config, &mut extensions)),
             Some(form) => self.extend_in_form(form, config, &mut extensions),
+        }
+        if config.shape.ech_grease && config.versions.contains(&Version::Tls13) && !config.form_greases_ech() {
+            extensions.push(ExtensionType::ENCRYPTED_CLIENT_HELLO, |out| {
+                ech_grease(self.random, &ECH_GREASE_LENGTHS, out);
+            });
         }
         if config.shape.padding > 0 {
             let padding = usize::from(config.shape.padding);

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
-use crate::hello_form::HelloForm;
+use crate::hello_form::{HelloExtension, HelloForm};
 use crate::hello_shape::HelloShape;
 use crate::key_log::KeyLog;
 use crate::key_share::{EcdhKeyShare, KeyShares};
@@ -75,6 +75,16 @@ impl Config {
             [] => self.groups.get(..1).unwrap_or_default(),
             groups => groups,
         }
+    }
+
+    /// Whether connections of TLS 1.3 send an encrypted_client_hello that holds nothing (RFC 9849 §6.2).
+    pub fn greases_ech(&self) -> bool {
+        self.shape.ech_grease || self.form_greases_ech()
+    }
+
+    pub(crate) fn form_greases_ech(&self) -> bool {
+        let is_it = |extension: &HelloExtension| matches!(extension, HelloExtension::EchGrease(_));
+        self.form.as_ref().is_some_and(|form| form.extensions.iter().any(is_it))
     }
 
     /// Whether a connection of TLS 1.3 looks like a resumed one of TLS 1.2 (RFC 9846 §E.4).

@@ -19,6 +19,8 @@ pub struct HelloShape {
     pub decoys: u8,
     /// Whether the suite of the session that is offered is offered too, where the configuration leaves it out.
     pub session_suite: bool,
+    /// TLS 1.3: whether an encrypted_client_hello that holds nothing is sent, where the form has none (RFC 9849 §6.2).
+    pub ech_grease: bool,
 }
 
 impl Default for HelloShape {
@@ -30,6 +32,7 @@ impl Default for HelloShape {
             record_size: MAX_PLAINTEXT as u16,
             decoys: 0,
             session_suite: true,
+            ech_grease: false,
         }
     }
 }

@@ -50,6 +50,20 @@ fn padding_makes_the_hello_as_long_as_wanted() {
     assert_eq!(padded.sent.len(), plain.sent.len() + 2000 + 4);
 }
 
+/// It has to be the same in the second ClientHello, and the server ignores it.
+#[test]
+fn an_ech_that_holds_nothing_is_ignored() {
+    for key_share in [true, false] {
+        let shape = HelloShape { key_share, ..HelloShape::default() };
+        let (plain, _) = resume(shape);
+        let (greased, _) = resume(HelloShape { ech_grease: true, ..shape });
+        let hellos = if key_share { 1 } else { 2 };
+        // Its type and length, what stands before the public value, that value with its length, the payload with its own.
+        let lengths = [144, 176, 208, 240].map(|payload| hellos * (4 + 6 + 2 + 32 + 2 + payload));
+        assert!(lengths.contains(&(greased.sent.len() - plain.sent.len())), "{}", greased.sent.len() - plain.sent.len());
+    }
+}
+
 #[test]
 fn a_hello_is_split_over_records() {
     let (_, whole) = resume(HelloShape::default());

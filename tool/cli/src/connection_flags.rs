@@ -15,6 +15,7 @@ use reprise_connection::Target;
 use reprise_connection::exchange::{DNS_ALPN, HTTP2_ALPN, Request};
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
 use reprise_engine::ClientIdentity;
+use reprise_model::Version;
 use reprise_probe::CredentialError;
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
@@ -71,6 +72,9 @@ pub(crate) struct ConnectionArgs {
     /// order, as captured from the client itself
     #[arg(long, value_name = "CLIENT", value_parser = like_one(), conflicts_with_all = ["ciphers", "groups"], help_heading = "TLS")]
     pub(crate) like: Option<Like>,
+    /// Send an encrypted_client_hello extension that holds nothing, as browsers do (RFC 9849, section 6.2)
+    #[arg(long, conflicts_with = "like", help_heading = "TLS")]
+    pub(crate) ech_grease: bool,
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Vec<IpAddr>,
@@ -155,6 +159,14 @@ impl ConnectionArgs {
         }
         Ok(Request { method: self.method.clone(), path: self.path.clone(), headers: self.header.clone() })
     }
+}
+
+/// That what is of TLS 1.3 says something under these versions; all, where none is named.
+pub(crate) fn check_ech_grease(ech_grease: bool, versions: &[Version]) -> anyhow::Result<()> {
+    if ech_grease && versions == [Version::Tls12] {
+        bail!("--ech-grease is of TLS 1.3: remove it, or add 1.3 to --tls");
+    }
+    Ok(())
 }
 
 /// Those of the file, or else the system's.

@@ -99,6 +99,7 @@ impl ProbeArgs {
             cipher_suites: connection.ciphers.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
             groups: connection.groups.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
             like: connection.client(),
+            ech_grease: connection.ech_grease,
             key_log: key_log::open()?,
             // Not parsed with the other flags, whose error messages repeat the value: a password may stand in it.
             proxy: self.proxy.as_deref().map(str::parse::<Proxy>).transpose().context("--proxy")?,

@@ -13,6 +13,7 @@ use reprise_probe::Options;
 use reprise_wire::extensions::TicketRequest;
 use zeroize::Zeroizing;
 
+use crate::connection_flags::check_ech_grease;
 use crate::values::{explained, one_of};
 
 /// What is offered to resume, and how.
@@ -61,6 +62,7 @@ impl ResumptionArgs {
         if is_tls12 && (self.psk_mode != [PskMode::PskDheKe] || self.ticket_requests.is_some()) {
             bail!("--psk-mode and --ticket-requests are of TLS 1.3: remove them, or add 1.3 to --tls");
         }
+        check_ech_grease(options.ech_grease, &options.versions)?;
         let psk = self.psk()?;
         let tls13 = Tls13Extensions { psk_modes: self.psk_mode.to_vec(), ticket_request: self.ticket_requests };
         let options = Options { tls13, psk, ..options };

@@ -66,6 +66,8 @@ pub struct TlsOptions {
     pub groups: Vec<NamedGroup>,
     /// The client in whose form connections offer: then suites and groups are not looked at.
     pub like: Option<&'static ClientRow>,
+    /// Whether an encrypted_client_hello that holds nothing is sent under TLS 1.3.
+    pub ech_grease: bool,
     /// The names that are sent, by weight. At least one, which may be no name.
     pub server_names: Vec<WeightedName>,
     /// The protocols that are offered by ALPN.
@@ -227,6 +229,7 @@ impl TlsOptions {
             cipher_suites: suites.map(|suite| suite.id).collect(),
             groups: vec![NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1],
             like: None,
+            ech_grease: false,
             server_names: vec![WeightedName { name: None, weight: 1 }],
             alpn: Vec::new(),
             key_shares: KeyShareMode::Unit,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_clients::ClientRow;
 use reprise_connection::Fault;
-use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, GROUPS, KeyShares, Session};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, GROUPS, HelloShape, KeyShares, Session};
 use reprise_model::{FaultName, Kind, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
@@ -57,6 +57,7 @@ impl LoadShared {
                 sni: name.map(str::to_owned),
                 alpn: options.alpn.clone(),
                 identity: options.identity.clone(),
+                shape: HelloShape { ech_grease: options.ech_grease, ..HelloShape::default() },
                 // A retry would cost two round trips each time, which nobody wants to measure by accident.
                 records_events: false,
                 answers_retry: !matches!(options.certificates, CertificatePolicy::Unchecked),

@@ -28,10 +28,11 @@ pub fn title(target: &Target) -> String {
     }
 }
 
-/// Whose ClientHello is offered, where it is not our own.
-pub fn offered_as(like: Option<&LikeRecord>) -> Option<Fact> {
-    let LikeRecord { name, client, captured } = like?;
-    Some(Fact::new("offers as", format!("{name}: {client}, captured {captured}")))
+/// Whose ClientHello is offered, where it is not our own, or what our own has beside the usual.
+pub fn offered_as(like: Option<&LikeRecord>, ech_grease: bool) -> Option<Fact> {
+    let as_client = like.map(|LikeRecord { name, client, captured }| format!("{name}: {client}, captured {captured}"));
+    let as_client = as_client.map(|client| Fact::new("offers as", client));
+    as_client.or_else(|| ech_grease.then(|| Fact::new("offers", "encrypted_client_hello that holds nothing (GREASE)")))
 }
 
 /// "200 × 388, 503 × 12". What all of them should have come to can wait.

@@ -64,6 +64,8 @@ pub struct Options {
     pub hybrid: bool,
     /// The client in whose form connections offer: then `cipher_suites` and `groups` are not looked at.
     pub like: Option<&'static ClientRow>,
+    /// Whether connections of TLS 1.3 send an encrypted_client_hello that holds nothing (RFC 9849 §6.2).
+    pub ech_grease: bool,
     /// The PSK that both sides know already: what the kind `psk` offers under TLS 1.3.
     pub psk: Option<ExternalPsk>,
     /// Sessions to begin with, from another process: the first connection offers the newest of them, and without `versions`
@@ -102,6 +104,7 @@ impl Default for Options {
             groups: Vec::new(),
             hybrid: true,
             like: None,
+            ech_grease: false,
             psk: None,
             sessions: Vec::new(),
             tls13: Tls13Extensions::default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_connection::{Detail, Fault, Target};
 use reprise_engine::suite::{self, SUITES};
-use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Session, SystemEntropy, WebPkiVerifier};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, HelloShape, Session, SystemEntropy, WebPkiVerifier};
 use reprise_model::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
@@ -90,6 +90,7 @@ impl Plan {
                 sni: sni.clone(),
                 alpn: alpn.clone(),
                 tls13: options.tls13.clone(),
+                shape: HelloShape { ech_grease: options.ech_grease, ..HelloShape::default() },
                 identity: options.identity.clone(),
                 key_log: options.key_log.clone(),
                 ..Config::new(server_name.clone(), certificates.clone(), Arc::new(FreshKeyShares), Arc::new(SystemEntropy))

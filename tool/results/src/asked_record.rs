@@ -20,6 +20,7 @@ pub(crate) fn target_record(target: &Target, options: &Options, address: Option<
         proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
         starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
         like: options.like.map(like_record),
+        ech_grease: options.ech_grease,
     }
 }
 

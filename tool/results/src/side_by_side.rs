@@ -309,6 +309,7 @@ impl Differences {
         differences.note("PROXY header", of_target(&|it| it.proxy_protocol.clone()));
         differences.note("STARTTLS", of_target(&|it| it.starttls.clone()));
         differences.note("offers as", of_target(&|it| it.like.as_ref().map(|like| like.client.clone())));
+        differences.note("ECH GREASE", of_target(&|it| it.ech_grease.then(|| "sent".to_owned())));
         let of_source = |of: &dyn Fn(&Provenance) -> Option<String>| sources.iter().map(|it| of(it)).collect::<Vec<_>>();
         let commit = |it: &Provenance| it.commit.as_ref().map(|it| it.get(..COMMIT).unwrap_or(it).to_owned());
         differences.note("machine", of_source(&|it| it.machine.clone()));

@@ -136,9 +136,10 @@ fn nodes_taken_at_random_are_counted_by_key_name() {
 }
 
 /// What names as its reason a thing that an experiment varies.
-const DIFFERENCES: [&str; 9] = [
+const DIFFERENCES: [&str; 10] = [
     "cache-too-small",
     "client-psk-mode",
+    "ech-grease-refused",
     "large-client-hello",
     "offer-breaks-connection",
     "session-too-large",

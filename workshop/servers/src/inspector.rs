@@ -37,6 +37,14 @@ pub fn start_inspector(
     })
 }
 
+/// Forwards each client that connects to a free port of 127.0.0.1 to the server that `choose` names by its first record, header and all.
+///
+/// # Errors
+/// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+pub fn start_router(choose: impl Fn(&[u8]) -> SocketAddr + Send + Sync + 'static) -> Result<Listener> {
+    listen(move |guest| forward(guest, choose(&first_record(&guest.stream))))
+}
+
 const HEADER_BYTES: usize = 5;
 /// Longer than a client takes to send the rest of what it has begun.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -61,7 +61,7 @@ pub use gnutls::{GnutlsServ, GnutlsServConfig};
 pub use go::{Go, GoConfig, GoProgram};
 pub use hang_up::ConnectionEnd;
 pub use haproxy::{HaProxy, HaProxyConfig};
-pub use inspector::{MiddleboxRefusal, start_inspector};
+pub use inspector::{MiddleboxRefusal, start_inspector, start_router};
 pub use java::{Java, JavaConfig};
 pub use misbehaving::{MisbehavingServer, ScriptStep};
 pub use nginx::{Nginx, NginxConfig, SessionCache};

@@ -233,6 +233,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         address: None,
         other_addresses: Vec::new(),
         like: None,
+        ech_grease: false,
         software: None,
         reached: true,
         failure: None,

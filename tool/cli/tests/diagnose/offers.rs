@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reprise_lab::KeyKind;
-use reprise_servers::{MiddleboxRefusal, start_inspector, start_with_wrong_secrets};
+use reprise_servers::{MiddleboxRefusal, start_inspector, start_router, start_with_wrong_secrets};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
@@ -11,20 +11,33 @@ use crate::diagnose::broken::{Broken, Started, broken};
 use crate::diagnose::nginx::NGINX;
 use reprise_harness::Lab;
 
+fn good_nginx(lab: &Lab) -> Nginx {
+    let http_directives = "ssl_session_cache shared:SSL:1m;".to_owned();
+    Nginx::start(NginxConfig { http_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) }).unwrap()
+}
+
 /// A good nginx, and before it whoever refuses what this says.
 fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<MiddleboxRefusal> + Send + Sync + 'static) -> Started {
-    let http_directives = "ssl_session_cache shared:SSL:1m;".to_owned();
-    let config = NginxConfig { http_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
-    let nginx = Nginx::start(config).unwrap();
+    let nginx = good_nginx(lab);
     let inspector = start_inspector(nginx.address(), judge).unwrap();
     Started { address: inspector.address(), server: Some(Box::new(nginx)), _others: vec![Box::new(inspector)] }
 }
 
-/// Whether this ClientHello offers a session; one that is cut says nothing.
+/// The ClientHello that a record begins with; one that is cut is none.
+fn hello_of(record: &[u8]) -> Option<ClientHello<'_>> {
+    let (record, _) = Record::parse(record).ok()??;
+    let (handshake, _) = Handshake::parse(record.fragment).ok()??;
+    ClientHello::parse(handshake.body).ok()
+}
+
+fn has_ech(record: &[u8]) -> bool {
+    let extensions = hello_of(record).and_then(|hello| hello.extensions);
+    extensions.is_some_and(|all| all.find(ExtensionType::ENCRYPTED_CLIENT_HELLO).is_some())
+}
+
+/// Whether this ClientHello offers a session.
 fn offers(record: &[u8]) -> bool {
-    let hello =
-        Record::parse(record).ok().flatten().and_then(|(record, _)| Handshake::parse(record.fragment).ok().flatten());
-    let Some(hello) = hello.and_then(|(handshake, _)| ClientHello::parse(handshake.body).ok()) else { return false };
+    let Some(hello) = hello_of(record) else { return false };
     let extension = |extension| hello.extensions.as_ref().and_then(|all| all.find(extension));
     let is_tls13 =
         extension(ExtensionType::SUPPORTED_VERSIONS).is_some_and(|versions| versions.windows(2).any(|it| it == [3, 4]));
@@ -47,6 +60,22 @@ fn hanging(lab: &Lab, _: &[String]) -> Started {
 
 fn short_sighted(lab: &Lab, _: &[String]) -> Started {
     behind(lab, |record| (record.len() > 1400).then_some(MiddleboxRefusal::Close))
+}
+
+fn closing_ech(lab: &Lab, _: &[String]) -> Started {
+    behind(lab, |record| has_ech(record).then_some(MiddleboxRefusal::Close))
+}
+
+/// Two nodes that do not know each other's sessions, and a router that deals clients to them in turn where it sees encrypted_client_hello.
+fn scattering_ech(lab: &Lab, _: &[String]) -> Started {
+    let (one, other) = (good_nginx(lab), good_nginx(lab));
+    let (to_one, to_other, greased) = (one.address(), other.address(), AtomicUsize::new(0));
+    let router = start_router(move |record| match has_ech(record) && greased.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+        true => to_other,
+        false => to_one,
+    });
+    let router = router.unwrap();
+    Started::without_account(router.address(), (one, other, router))
 }
 
 /// A router that reads the first segment alone, and of three connections that do not fit into it lets one pass, whose segments came together.
@@ -78,10 +107,7 @@ pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
 
 /// How long the ticket is that this ClientHello offers; of several the first.
 fn offered_length(record: &[u8]) -> Option<usize> {
-    let (record, _) = Record::parse(record).ok().flatten()?;
-    let (handshake, _) = Handshake::parse(record.fragment).ok().flatten()?;
-    let hello = ClientHello::parse(handshake.body).ok()?;
-    let extensions = hello.extensions.as_ref()?;
+    let extensions = hello_of(record)?.extensions?;
     let identity = |psk: &[u8]| Some(usize::from(u16::from_be_bytes([*psk.get(2)?, *psk.get(3)?])));
     let of_psk = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(identity);
     of_psk.or_else(|| extensions.find(ExtensionType::SESSION_TICKET).map(|ticket| ticket.len()))
@@ -108,4 +134,8 @@ examined! {
             .flags(&["--tls", "1.2"]).beyond_directives();
     an_end_where_the_hello_is_large:
         behind_one("large-client-hello", &["# behind a middlebox that ends large hellos"], short_sighted);
+    an_end_where_ech_is_greased:
+        behind_one("ech-grease-refused", &["# behind a middlebox that ends hellos with encrypted_client_hello"], closing_ech);
+    a_session_refused_where_ech_is_greased:
+        behind_one("ech-grease-refused", &["# two nodes", "# behind a router that deals hellos with encrypted_client_hello in turn"], scattering_ech);
 }

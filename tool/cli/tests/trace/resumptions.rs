@@ -1,6 +1,7 @@
 //! External PSKs, the hybrid group, sessions of another process, tickets by number.
 
 use reprise_lab::{ClientAuthRequest, EmbeddedResumption, Identity, KeyKind, NamedGroup};
+use reprise_model::document::TracedConnection;
 use reprise_model::{Kind, PskMode, Version};
 use reprise_servers::{RealServer, SServer, SServerConfig};
 
@@ -28,6 +29,22 @@ fn a_trace_says_by_what_both_hellos_are_known() {
         assert_eq!(new.ja4 != second.ja4, differs, "{new:?} {second:?}");
         outcome.exits(0).silently().shows(&["JA4", &new.ja4, &second.ja4, "stable form", &second.stable]);
     }
+}
+
+#[test]
+fn an_ech_that_holds_nothing_is_in_both_hellos() {
+    let lab = Lab::new();
+    let server = lab.server(EmbeddedResumption::Ticket);
+    let (outcome, document) = trace(&lab, server.address(), &["--tls", "1.3", "--ech-grease"]);
+    let traced = only(&document);
+    let has_it = |connection: &TracedConnection| {
+        connection.events.first().is_some_and(|hello| hello.extensions.iter().any(|it| it.number == 65037))
+    };
+    assert!(document.target.ech_grease && traced.has_resumed());
+    assert!(traced.full.iter().chain(&traced.resumed).all(has_it), "{traced:#?}");
+    outcome.exits(0).silently().shows(&["encrypted_client_hello that holds nothing (GREASE)"]);
+    let (_, document) = trace(&lab, server.address(), &["--tls", "1.3"]);
+    assert!(!document.target.ech_grease && !has_it(full(only(&document))));
 }
 
 #[test]

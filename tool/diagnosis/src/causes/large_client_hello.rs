@@ -53,7 +53,8 @@ pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
     runs.any(|run| of_large_hello(examined, run).is_some())
 }
 
-fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
+/// What becomes of the connection, or of its session, in which the ClientHello is another one than usual.
+pub(super) fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
     match (seen.first()?.fault.is_some(), seen.iter().filter_map(came).next()) {
         (true, _) => Some("fails, whether it offers a session or not"),
         (false, Some(ResumptionOutcome::Refused)) => Some("is not resumed"),

@@ -95,6 +95,7 @@ causes! {
     early_data_hrr,
     hello_retry_request,
     large_client_hello,
+    ech_grease_refused,
     little_to_save,
     certificate_costly,
     certificate_uncompressed,

@@ -136,9 +136,10 @@ fn causes_name_experiments_that_are_made() {
 }
 
 /// Names of causes that an experiment has too, with the files that name it.
-const ALSO_EXPERIMENTS: [(&str, &str); 5] = [
+const ALSO_EXPERIMENTS: [(&str, &str); 6] = [
     ("probe/src/diagnose/experiment.rs", "large-client-hello"),
     ("diagnosis/src/causes/offer_breaks_connection.rs", "large-client-hello"),
+    ("diagnosis/src/causes/ech_grease_refused.rs", "large-client-hello"),
     ("probe/src/diagnose/experiment.rs", "hello-retry-request"),
     ("diagnosis/src/causes/offer_breaks_connection.rs", "hello-retry-request"),
     ("diagnosis/src/causes/early_data_hrr.rs", "hello-retry-request"),

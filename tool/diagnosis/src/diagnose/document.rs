@@ -66,6 +66,7 @@ pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagno
         other_addresses: examination.other_addresses.iter().map(ToString::to_string).collect(),
         software,
         like: figures.target.like.clone(),
+        ech_grease: figures.target.ech_grease,
         reached,
         verdict: match (&failure, reached) {
             (failure, false) => not_reached(failure.as_ref()),

@@ -111,6 +111,9 @@ pub struct Diagnosis {
     /// The client in whose form each connection offered (`--like`); absent where it was Reprise's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<LikeRecord>,
+    /// Whether each connection sends an encrypted_client_hello that holds nothing (`--ech-grease`); absent where only experiments do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ech_grease: bool,
     /// Whether a handshake completed: without one nothing is known.
     pub reached: bool,
     /// Why not, or what ended the diagnosis before its time; null where nothing did.

@@ -126,6 +126,9 @@ pub struct Target {
     /// The client in whose form each connection offers (`--like`); absent where it is Reprise's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<LikeRecord>,
+    /// Whether each connection sends an encrypted_client_hello that holds nothing (`--ech-grease`); absent where none does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ech_grease: bool,
 }
 
 /// A client whose ClientHello is offered.

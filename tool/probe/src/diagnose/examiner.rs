@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use reprise_connection::Target;
 use reprise_connection::prologue::StartTls;
 use reprise_model::document::{AnswerDifference, Confidence};
-use reprise_model::{Answer, AnsweredConnection, Asked, Facts, Kind, Observation, Version, answers_that_differ};
+use reprise_model::{Answer, AnsweredConnection, Asked, EarlyData, Facts, Kind, Observation, Version, answers_that_differ};
 
 use super::data_channel::try_transfers;
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
@@ -227,6 +227,7 @@ impl<'a> Examiner<'a> {
         let Some(run) = self.found.runs.get(place) else { return false };
         let differs = |seen: &Vec<ProbeRecord>| match run.experiment.needs {
             Needs::Refusal | Needs::NoResumption => seen.iter().any(|seen| is_resumed(&seen.observation)),
+            Needs::EarlyData if loses_early_data(seen) => true,
             _ => seen.iter().any(|seen| seen.observation.is_refusal() || seen.fault.is_some()),
         };
         let is_grave = run.experiment.gravity > Gravity::Nothing;
@@ -358,6 +359,12 @@ fn variation_of(step: Step) -> Option<Variation> {
         }
         Step::Chosen | Step::Replay | Step::Interpose | Step::Wait | Step::Burst => None,
     }
+}
+
+/// Whether early data was accepted on one connection and rejected on another.
+fn loses_early_data(seen: &[ProbeRecord]) -> bool {
+    let came = |verdict| seen.iter().any(|it| it.observation.facts().is_some_and(|facts| facts.early_data == Some(verdict)));
+    came(EarlyData::Accepted) && came(EarlyData::Rejected)
 }
 
 /// Whether a connection of this kind was answered as no full handshake of its version was.

@@ -222,6 +222,16 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment::new("segments", "a ClientHello split over two TCP segments")
         .under(TICKETS)
         .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
+    Experiment::new("ech-grease", "a ClientHello with an encrypted_client_hello that holds nothing, as browsers send it")
+        .under(TLS13)
+        .steps(&[Prime(Variation::GreasesEch), Resume(Variation::GreasesEch)]),
+    Experiment::new(
+        "ech-grease-early-data",
+        "the request as early data, with an encrypted_client_hello that holds nothing and without",
+    )
+    .under(TLS13)
+    .needs(Needs::EarlyData)
+    .steps(&[PRIME, EARLY, PRIME, Early(Variation::GreasesEch)]),
     Experiment::new("identities", "2, 5 and up to 40 PSK identities, of at most 16 kB, the true one last")
         .under(TLS13)
         .steps(&[

@@ -43,6 +43,8 @@ pub enum Variation {
     Identities(u8),
     /// No key share, so that the server asks for one with a HelloRetryRequest.
     WithoutKeyShare,
+    /// An encrypted_client_hello that holds nothing.
+    GreasesEch,
     /// The first key share is of the group that the server asks for otherwise.
     SharesWantedGroup,
     /// What the server sends is acknowledged at once, and the same request follows once more, where the server lets it.
@@ -76,7 +78,7 @@ impl Variation {
     /// nothing to change.
     pub(super) fn of(self, config: &Config, chosen: Option<&Facts>) -> Option<Config> {
         let mut varied = config.clone();
-        let shape = HelloShape::default();
+        let shape = config.shape;
         match self {
             Self::Plain
             | Self::SplitOverSegments
@@ -106,6 +108,8 @@ impl Variation {
             Self::Identities(count) => varied.shape = HelloShape { decoys: count.saturating_sub(1), ..shape },
             Self::SharesWantedGroup => varied = sharing(config, NamedGroup(chosen?.hello_retry?.wanted?)),
             Self::WithoutKeyShare => varied.shape = HelloShape { key_share: false, ..shape },
+            Self::GreasesEch if config.greases_ech() => return None,
+            Self::GreasesEch => varied.shape = HelloShape { ech_grease: true, ..shape },
         }
         Some(varied)
     }

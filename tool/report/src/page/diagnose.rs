@@ -84,7 +84,7 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let is_shown = target.reached && !target.matrix.is_empty();
     let resumed = is_shown.then(|| Fact::new("resumed", resumed(&target.matrix)));
     let lifetime = lifetime(&target.matrix).map(|lifetime| Fact::new("lifetime", lifetime));
-    let offered = offered_as(target.like.as_ref());
+    let offered = offered_as(target.like.as_ref(), target.ech_grease);
     let facts = address.into_iter().chain(software).chain(offered).chain(resumed).chain(lifetime);
     let facts: Vec<Fact> =
         facts.chain(target.nodes.map(behind)).chain(fingerprints::of_clients(&target.fingerprints)).collect();

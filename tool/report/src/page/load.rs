@@ -146,7 +146,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
-    facts.extend(offered_as(document.target.like.as_ref()));
+    facts.extend(offered_as(document.target.like.as_ref(), document.target.ech_grease));
     facts.extend(document.sweep.as_ref().map(|sweep| Fact::new("sweep", sweep::asked(sweep))));
     facts.extend(responses(&document.http_status));
     if !document.alpn.is_empty() {

@@ -55,7 +55,7 @@ impl PagedDocument for MeasureDocument {
 }
 
 fn facts(document: &MeasureDocument) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = offered_as(document.target.like.as_ref()).into_iter().collect();
+    let mut facts: Vec<Fact> = offered_as(document.target.like.as_ref(), document.target.ech_grease).into_iter().collect();
     for version in [Version::Tls12, Version::Tls13] {
         facts.extend(negotiated(document, version).map(|value| Fact::new(version.to_string(), value)));
     }

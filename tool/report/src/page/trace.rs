@@ -19,8 +19,10 @@ use reprise_page::{Block, Fact, Page, Shown, offered_as, source, title};
 impl PagedDocument for TraceDocument {
     /// In full also what each message is for and says.
     fn page(&self, shown: Shown) -> Page {
-        let mut blocks: Vec<Block> =
-            offered_as(self.target.like.as_ref()).map(|fact| Block::Facts(vec![fact])).into_iter().collect();
+        let mut blocks: Vec<Block> = offered_as(self.target.like.as_ref(), self.target.ech_grease)
+            .map(|fact| Block::Facts(vec![fact]))
+            .into_iter()
+            .collect();
         let mut said = Vec::new();
         for trace in &self.traces {
             let unit = unit(trace);

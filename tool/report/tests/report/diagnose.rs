@@ -33,6 +33,7 @@ fn healthy(target: &str) -> Diagnosis {
         address: Some("127.0.0.1".to_owned()),
         other_addresses: Vec::new(),
         like: None,
+        ech_grease: false,
         software: None,
         reached: true,
         failure: None,

@@ -18,7 +18,11 @@ pub(super) fn warnings(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<
 
 /// Whose ClientHello it offers.
 fn offer(document: &MeasureDocument) -> Option<String> {
-    Some(document.target.like.as_ref().map_or_else(|| "reprise's own".to_owned(), |like| format!("that of {}", like.client)))
+    Some(match &document.target.like {
+        Some(like) => format!("that of {}", like.client),
+        None if document.target.ech_grease => "reprise's own with ECH GREASE".to_owned(),
+        None => "reprise's own".to_owned(),
+    })
 }
 
 /// Where another machine or program made them.

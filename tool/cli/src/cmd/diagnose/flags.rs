@@ -18,7 +18,7 @@ use reprise_results::DiagnosePlanned;
 
 use super::listed_targets::listed_targets;
 use super::listen_flags::ListenArgs;
-use crate::connection_flags::{FTP_PASSWORD, ask_ftp_password, read_identity};
+use crate::connection_flags::{FTP_PASSWORD, ask_ftp_password, check_ech_grease, read_identity};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
 use crate::probe_flags::{ProbeArgs, check_name};
@@ -218,6 +218,7 @@ impl DiagnoseArgs {
         // Of nodes, each has an address of its own.
         let alike = if self.all_addresses { self.probe.without_addresses() } else { self.probe.clone() };
         let options = alike.into_options(None)?;
+        check_ech_grease(options.ech_grease, &self.tls)?;
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         let ftp_login = self.ftp_login(&options)?;
         // An experiment changes one thing of a ClientHello that fits into one segment: what a large one meets is an experiment too.

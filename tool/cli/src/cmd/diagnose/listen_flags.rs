@@ -9,7 +9,7 @@ use clap::Args;
 use crate::values::{parse_long_duration, parse_server_name};
 
 /// What says how connections are made, or to what: here it is the client that makes them.
-const OF_TARGETS: [&str; 33] = [
+const OF_TARGETS: [&str; 34] = [
     "targets",
     "targets_from",
     "ftp_user",
@@ -37,6 +37,7 @@ const OF_TARGETS: [&str; 33] = [
     "ciphers",
     "groups",
     "like",
+    "ech_grease",
     "resolve",
     "ipv4",
     "ipv6",

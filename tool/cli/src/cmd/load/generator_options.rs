@@ -14,7 +14,7 @@ use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
 
 use super::LoadArgs;
-use crate::connection_flags::{read_identity, trusted_roots};
+use crate::connection_flags::{check_ech_grease, read_identity, trusted_roots};
 use crate::values::List;
 
 impl LoadArgs {
@@ -70,6 +70,7 @@ impl LoadArgs {
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
+        check_ech_grease(self.connection.ech_grease, &[self.tls])?;
         self.check_use()?;
         Ok(LoadOptions {
             tls: Arc::new(self.tls_options()?),
@@ -128,6 +129,7 @@ impl LoadArgs {
             },
             groups: self.group_list(&defaults.groups)?,
             like: self.connection.client(),
+            ech_grease: self.connection.ech_grease,
             server_names,
             key_shares: self.key_shares,
             alpn: self.protocols()?,

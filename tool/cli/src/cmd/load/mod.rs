@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         starttls: arguments.connection.starttls.map(|protocol| protocol.to_string()),
         proxy_protocol: arguments.connection.proxy_protocol.map(|version| version.name().to_owned()),
         like: arguments.connection.client().map(like_record),
+        ech_grease: arguments.connection.ech_grease,
         ..TargetRecord::default()
     };
     options.fit_descriptors();

@@ -30,6 +30,8 @@ fn what_is_varied_loses_the_session() {
     let unnamed = |kind| run("without-sni", TLS13, &[FULL, kind]).repeated();
     let without_hash = || run("other-suite", TLS13, &[FULL, TICKET]).run("no-suite-of-its-hash", TLS13, &[FULL, FULL]);
     let large = |kind| run("large-client-hello", TLS13, &[FULL, kind]);
+    let in_segments = |large_too| large(large_too).run("segments", TLS13, &[FULL, TICKET]);
+    let greased = |kind| in_segments(TICKET).run("ech-grease", TLS13, &[FULL, kind]);
     check(vec![
         (&cache_too_small::CAUSE, filled_twice(), &["Risk, Possible", "gone after 2 connections"]),
         (&cache_too_small::CAUSE, fill(ID).repeated(), &[]),
@@ -94,6 +96,43 @@ fn what_is_varied_loses_the_session() {
             large(TICKET).last_fails(FaultName::ConnectionReset).repeated(),
             &["fails where it offers"],
         ),
+        (&ech_grease_refused::CAUSE, greased(FULL).repeated().repeated(), &["Risk, Likely", "is not resumed"]),
+        (&ech_grease_refused::CAUSE, greased(FULL), &[]),
+        (&ech_grease_refused::CAUSE, greased(TICKET).repeated(), &[]),
+        (
+            &ech_grease_refused::CAUSE,
+            in_segments(TICKET).run("ech-grease", TLS13, &[FULL]).last_fails(FaultName::ClosedEarly).repeated(),
+            &["Possible", "fails, whether it offers a session or not"],
+        ),
+        // It is the size, or may be.
+        (&ech_grease_refused::CAUSE, in_segments(FULL).run("ech-grease", TLS13, &[FULL, FULL]).repeated().repeated(), &[]),
+        (&ech_grease_refused::CAUSE, run("ech-grease", TLS13, &[FULL, FULL]).repeated().repeated(), &[]),
+    ]);
+}
+
+#[test]
+fn early_data_lost_to_grease_is_told_apart() {
+    let early = |with, without| {
+        let verdict = |facts: &mut Facts| {
+            let accepted = facts.kind == Kind::Early;
+            facts.early_data = Some(if accepted { EarlyData::Accepted } else { EarlyData::Rejected });
+        };
+        run("ech-grease-early-data", TLS13, &[FULL, without, FULL, with]).facts(verdict).repeated().repeated()
+    };
+    check(vec![
+        (
+            &ech_grease_refused::CAUSE,
+            early(TICKET, Kind::Early),
+            &[
+                "Risk, Likely",
+                "early data is rejected where the ClientHello greases ECH",
+                "accepted on 3 connections and rejected on 0; with it accepted on 0 and rejected on 3",
+            ],
+        ),
+        (&ech_grease_refused::CAUSE, early(Kind::Early, Kind::Early), &[]),
+        // It is rejected anyway, or by chance.
+        (&ech_grease_refused::CAUSE, early(TICKET, TICKET), &[]),
+        (&ech_grease_refused::CAUSE, early(Kind::Early, TICKET), &[]),
     ]);
 }
 
