@@ -164,7 +164,7 @@ fn table(rows: &[ClientRow<'_>]) -> Table {
     let unit = Unit::of_all(rows.iter().flat_map(|row| [times(row.full), times(row.resumed)]).flatten());
     let mut sorted: Vec<&ClientRow<'_>> = rows.iter().collect();
     sorted.sort_by_key(|row| row.version);
-    fn of<'a>(run: Option<&'a Run>) -> Option<&'a reprise_model::document::Statistics> {
+    fn of(run: Option<&Run>) -> Option<&reprise_model::document::Statistics> {
         run?.phases.get(&Phase::Tls)
     }
     let both = |row: &ClientRow<'_>, of: fn(&Run) -> Option<u64>| {
