@@ -43,10 +43,12 @@ pub enum Ability {
     ReleaseBuffers = 19,
     /// Use one context in several threads at once.
     SharedContext = 20,
+    /// Have a client make a key share of each of its groups.
+    AllShares = 21,
 }
 
 /// Those that documents name.
-const NAMES: [(Ability, &str); 17] = [
+const NAMES: [(Ability, &str); 18] = [
     (Ability::Client, "client"),
     (Ability::Server, "server"),
     (Ability::Tls12, "1.2"),
@@ -64,6 +66,7 @@ const NAMES: [(Ability, &str); 17] = [
     (Ability::MaxFragment, "max-fragment"),
     (Ability::ReleaseBuffers, "release-buffers"),
     (Ability::SharedContext, "shared-context"),
+    (Ability::AllShares, "all-shares"),
 ];
 
 /// What a library can do.
@@ -130,6 +133,11 @@ impl Abilities {
                 "call by which a client skips a chain that it has verified before",
             ),
             (options.max_fragment.is_some(), Ability::MaxFragment, "max_fragment_length or record_size_limit"),
+            (
+                !is_server && options.shares_all_groups,
+                Ability::AllShares,
+                "call, in this build, by which a client makes key shares of two groups that Reprise uses",
+            ),
             (options.releases_buffers, Ability::ReleaseBuffers, "call that releases the buffers of an idle connection"),
         ];
         needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)

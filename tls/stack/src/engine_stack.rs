@@ -27,7 +27,7 @@ pub(crate) struct EngineStack {
 
 impl EngineStack {
     pub(crate) fn new() -> Self {
-        const ABILITIES: [Ability; 10] = [
+        const ABILITIES: [Ability; 11] = [
             Ability::Client,
             Ability::Tls12,
             Ability::Tls13,
@@ -38,6 +38,7 @@ impl EngineStack {
             Ability::EarlyData,
             Ability::Psk,
             Ability::SharedContext,
+            Ability::AllShares,
         ];
         Self { about: About::built_in("Reprise engine", env!("CARGO_PKG_VERSION"), &ABILITIES) }
     }
@@ -75,6 +76,9 @@ impl Stack for EngineStack {
         config.versions = vec![options.version];
         config.cipher_suites = options.suites.iter().map(|&suite| CipherSuite(suite)).collect();
         config.groups = options.groups.iter().map(|&group| NamedGroup(group)).collect();
+        if options.shares_all_groups {
+            config.key_share_groups.clone_from(&config.groups);
+        }
         config.strictness = Strictness::Strict;
         config.tls13.psk_modes = vec![options.psk_mode];
         config.identity = options.identity.map(identity_of).transpose()?.map(Arc::new);

@@ -70,6 +70,7 @@ struct CContextOptions {
     key_pairs: i32,
     max_fragment: u32,
     release_buffers: i32,
+    share_all_groups: i32,
 }
 
 #[repr(C)]
@@ -316,6 +317,7 @@ impl RawContext {
             },
             max_fragment: options.max_fragment.map_or(0, u32::from),
             release_buffers: i32::from(options.releases_buffers),
+            share_all_groups: i32::from(options.shares_all_groups),
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.

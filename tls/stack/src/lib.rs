@@ -27,6 +27,7 @@
 //!         key_pairs: KeyPairs::Fresh,
 //!         max_fragment: None,
 //!         releases_buffers: false,
+//!         shares_all_groups: false,
 //!         remembers_chains: false,
 //!         date: rustls_pki_types::UnixTime::now(),
 //!     })?;

@@ -92,6 +92,8 @@ pub struct ContextOptions<'a> {
     pub max_fragment: Option<u16>,
     /// Whether idle connections give back what the library has a mode or a call to give back.
     pub releases_buffers: bool,
+    /// A client's, under TLS 1.3: whether it makes a key share of each of its groups, and not of the preferred alone.
+    pub shares_all_groups: bool,
     /// A client's: whether it skips the verification of a chain that it has verified before, for the same name.
     pub remembers_chains: bool,
     /// The date by which the engine judges certificates; other libraries ask the system.

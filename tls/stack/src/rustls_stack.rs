@@ -68,7 +68,7 @@ impl RustlsStack {
         ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
         more: &[Ability],
     ) -> Self {
-        const ABILITIES: [Ability; 11] = [
+        const ABILITIES: [Ability; 12] = [
             Ability::Client,
             Ability::Server,
             Ability::Tls12,
@@ -80,6 +80,8 @@ impl RustlsStack {
             Ability::KeysAhead,
             Ability::ChainMemory,
             Ability::SharedContext,
+            // Of a hybrid group it makes the share of its classical half too, where that is among the groups.
+            Ability::AllShares,
         ];
         let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &[&ABILITIES, more].concat());
         Self { about, provider, beneath, ticketer }

@@ -32,6 +32,7 @@ fn options(root: &str) -> ContextOptions<'_> {
         key_pairs: reprise_model::KeyPairs::Fresh,
         max_fragment: None,
         releases_buffers: false,
+        shares_all_groups: false,
         remembers_chains: false,
         date: UnixTime::now(),
     }

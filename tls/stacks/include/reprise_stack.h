@@ -77,6 +77,7 @@ enum { REPRISE_KEYS_FRESH = 0, REPRISE_KEYS_AHEAD = 1, REPRISE_KEYS_REUSED = 2 }
 #define REPRISE_CAN_MAX_FRAGMENT (1u << 18) /* max_fragment; which lengths, context_new says */
 #define REPRISE_CAN_RELEASE_BUFFERS (1u << 19) /* release_buffers */
 #define REPRISE_CAN_SHARE_CONTEXT (1u << 20) /* connection_new of one context by several threads at once; the last of them may free it */
+#define REPRISE_CAN_SHARE_ALL_GROUPS (1u << 21) /* share_all_groups */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
 typedef struct reprise_connection reprise_connection; /* one side of one connection */
@@ -133,6 +134,9 @@ typedef struct {
     /* Whether a connection gives back, once its handshake is complete and whenever it is idle, whatever the library has a mode or a call to
      * give back. Only where the capabilities say so; read it where size reaches so far. */
     int32_t release_buffers;
+    /* A client's, under TLS 1.3: whether it makes a key share of each group, and not of the preferred alone. Only where the capabilities say so;
+     * read it where size reaches so far. */
+    int32_t share_all_groups;
 } reprise_options;
 
 /* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */

@@ -12,7 +12,15 @@
 #define LIBRARY_VERSION OpenSSL_version(OPENSSL_VERSION_STRING)
 
 /* The library's state, of the process where there is none. */
-#define LIBRARY_CAPABILITIES (REPRISE_CAN_LIBRARY_CONTEXT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS)
+#define LIBRARY_CAPABILITIES (REPRISE_CAN_LIBRARY_CONTEXT | REPRISE_CAN_MAX_FRAGMENT | REPRISE_CAN_RELEASE_BUFFERS | SHARES_CAPABILITY)
+/* From 3.5 on a list of groups says by a star which of them have a key share. */
+#if OPENSSL_VERSION_NUMBER >= 0x30500000L
+#define SHARES_CAPABILITY REPRISE_CAN_SHARE_ALL_GROUPS
+#define STAR "*"
+#else
+#define SHARES_CAPABILITY 0
+#define STAR ""
+#endif
 typedef OSSL_LIB_CTX library_context;
 static library_context *new_library(void) { return OSSL_LIB_CTX_new(); }
 static void free_library(library_context *library) { OSSL_LIB_CTX_free(library); }
@@ -47,12 +55,14 @@ static int use_dh_parameters(SSL_CTX *ssl, const char *name)
 
 static int pin_groups(SSL_CTX *ssl, const reprise_options *options)
 {
-    char list[256] = "";
+    int is_starred = REPRISE_HAS(options, share_all_groups) && options->share_all_groups;
+    char list[256] = "", starred[64];
     for (size_t i = 0; i < options->groups_length; i++) {
         const char *name = group_name(options->groups[i]);
         if (options->version == TLS1_2_VERSION && options->groups[i] >= 256) {
             if (!name || options->groups[i] >= 512 || (options->side == REPRISE_SERVER && !use_dh_parameters(ssl, name))) return 0;
-        } else if (!list_append(list, sizeof list, name)) {
+        } else if (!name || snprintf(starred, sizeof starred, "%s%s", is_starred ? STAR : "", name) >= (int)sizeof starred
+                   || !list_append(list, sizeof list, starred)) {
             return 0;
         }
     }

@@ -4,6 +4,7 @@
 mod ahead;
 mod hardware;
 mod servers;
+mod shares;
 mod versions;
 
 use reprise_model::document::{CompareCase, CompareClaim};
@@ -13,6 +14,7 @@ use reprise_pairs::Key;
 pub(crate) use ahead::of_pairs_ahead;
 pub(crate) use hardware::of_hardware;
 pub(crate) use servers::{ServerTime, of_servers};
+pub(crate) use shares::of_shares;
 pub(crate) use versions::of_versions;
 
 /// A published claim.
@@ -191,6 +193,15 @@ const OF_PAIRS_AHEAD: [Claim<PairsAhead>; 4] = [
 const fn ahead(words: &'static str, ratio: f64, holds_for: fn(&CompareCase) -> bool) -> Claim<PairsAhead> {
     claim(WOLFSSL, words, PairsAhead { ratio, holds_for })
 }
+
+/// Handshakes a second with two key shares by those with one.
+const OF_SHARES: Claim<f64> = claim(
+    "OpenSSL 3.5/3.6 vs 3.4: Performance Analysis, \
+     https://enterprise-tim.github.io/openssl-performance-benchmark/openssl_version_analysis.html",
+    "handshake performance of OpenSSL 3.5 is about 13 % below that of 3.4, because the client makes two key shares, ML-KEM-768 and X25519, \
+     even when the server does not support ML-KEM",
+    0.87,
+);
 
 /// By the CPU time of two builds' servers in a full handshake of TLS 1.2: the samples of `reprise compare`.
 struct Servers {

@@ -81,6 +81,7 @@ fn measure(
     document.claims.extend(claims::of_pairs_ahead(&document.ratios, &made.run.skipped));
     document.claims.extend(claims::of_servers(&document.stacks, &server_times(&made), plan.seed));
     document.claims.extend(claims::of_hardware(&document.ratios));
+    document.claims.extend(claims::of_shares(&document.ratios, &made.run.skipped));
     let clock = made.clock();
     document.clock.reading_ns = document.clock.reading_ns.max(clock.reading_ns);
     document.clock.threads += clock.threads;

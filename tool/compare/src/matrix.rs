@@ -20,7 +20,7 @@ pub(crate) fn matrix(
         .handshakes
         .cases
         .iter()
-        .filter(|case| !case.mutual && !case.retried && case.request == (case.kind == Kind::Early))
+        .filter(|case| !case.mutual && !case.retried && !case.hybrid_share && case.request == (case.kind == Kind::Early))
     {
         let known = wanted.entry((case.version, case.kind, case.psk_ke)).or_insert(*case);
         // Finite fields, hybrids, and a PSK without a key exchange are what many lack.

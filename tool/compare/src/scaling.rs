@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use reprise_model::KindCounts;
 use reprise_model::document::{
     CompareScaling, CompareScalingRow, CompareSkipped, CompareThreads, CompareTimes, Statistics, stack_pair,
 };
+use reprise_model::{KindCounts, PskMode};
 use reprise_pairs::{
     Audience, Case, Certificates, Described, Failed, Job, Launcher, Prepare, Ready, Row, Run, RunThreads, Worker, skip,
     statistics,
@@ -183,7 +183,8 @@ pub(crate) fn conclusion(scaling: &CompareScaling) -> Option<String> {
     let one = |(row, times): &(&CompareScalingRow, CompareTimes)| {
         let spread = times.ci95.map(|[low, high]| format!("{low:.2}–{high:.2}, ")).unwrap_or_default();
         let (case, stack) = (&row.case, stack_pair(&row.client, &row.server));
-        format!("{:.2} times ({spread}{stack}, TLS {} {} {})", times.median, case.tls.number(), case.kind, case.group)
+        let mode = if case.psk_mode == Some(PskMode::PskKe) { " psk_ke" } else { "" };
+        format!("{:.2} times ({spread}{stack}, TLS {} {}{mode} {})", times.median, case.tls.number(), case.kind, case.group)
     };
     let gain = match gains.as_slice() {
         [] => return None,

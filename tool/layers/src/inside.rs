@@ -260,6 +260,7 @@ fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> ContextOptions<'a> {
         key_pairs: KeyPairs::Fresh,
         max_fragment: None,
         releases_buffers: false,
+        shares_all_groups: false,
         remembers_chains: false,
         date: UnixTime::now(),
     }

@@ -41,6 +41,8 @@ pub struct Case {
     pub max_fragment: Option<u16>,
     /// Whether idle connections give back what the library has a mode or a call to give back.
     pub releases_buffers: bool,
+    /// Whether the client has a key share of X25519MLKEM768 too, which it prefers and the server has not.
+    pub hybrid_share: bool,
 }
 
 /// In place of a group, where TLS 1.2 has no key exchange but the PSK (RFC 4279 §2).
@@ -91,6 +93,7 @@ impl Case {
             chain: ServerChain::One,
             max_fragment: None,
             releases_buffers: false,
+            hybrid_share: false,
         }
     }
 
@@ -131,6 +134,11 @@ impl Case {
     /// The same where the client's only key share is of another group; `None` where the protocol has no such handshake.
     pub fn with_retry(self) -> Option<Self> {
         (self.version == Version::Tls13 && !self.psk_ke).then_some(Self { retried: true, ..self })
+    }
+
+    /// The same where the client has a further key share, in vain; `None` where the protocol has no such handshake.
+    pub fn with_hybrid_share(self) -> Option<Self> {
+        (self.version == Version::Tls13 && self.group() == NamedGroup::X25519).then_some(Self { hybrid_share: true, ..self })
     }
 
     /// What a client that is told to retry has a key share of.
@@ -218,6 +226,7 @@ impl Case {
             retried: self.retried,
             max_fragment: self.max_fragment.map(u64::from),
             releases_buffers: self.releases_buffers,
+            hybrid_share: self.hybrid_share,
         }
     }
 }
@@ -231,6 +240,7 @@ impl fmt::Display for Case {
             return write!(f, "{} {}, {bulk}", self.version, self.suite());
         }
         let retried = if self.retried { ", retried" } else { "" };
+        let shares = if self.hybrid_share { ", hybrid share too" } else { "" };
         let pairs = if self.key_pairs == KeyPairs::Fresh { String::new() } else { format!(", keys {}", self.key_pairs) };
         let chain = if self.chain == ServerChain::One { String::new() } else { format!(", chain {}", self.chain) };
         let fragments = self.max_fragment.map(|most| format!(", fragments of {most}")).unwrap_or_default();
@@ -240,7 +250,7 @@ impl fmt::Display for Case {
         }
         write!(
             f,
-            "{} {}{psk_ke}, {}, {}{mutual}{request}{retried}{pairs}{chain}{fragments}{released}",
+            "{} {}{psk_ke}, {}, {}{mutual}{request}{retried}{shares}{pairs}{chain}{fragments}{released}",
             self.version,
             self.kind,
             self.key,

@@ -1,7 +1,9 @@
 //! What the wire says of a handshake, whatever the libraries at its ends say: read from the messages that are in the clear.
 
 use reprise_model::{Kind, PskMode, Version};
-use reprise_wire::extensions::{KeyShareServerHello, OfferedPsks, RecordSizeLimit, SelectedPsk, SelectedVersion};
+use reprise_wire::extensions::{
+    KeyShareClientHello, KeyShareServerHello, OfferedPsks, RecordSizeLimit, SelectedPsk, SelectedVersion,
+};
 use reprise_wire::{
     CipherSuite, ClientHello, ContentType, ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ProtocolVersion,
     Record, ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
@@ -36,6 +38,8 @@ pub struct WireFacts {
     pub client_max_fragment: Option<u16>,
     /// The same of the server, by its ServerHello; under TLS 1.3 nobody outside sees it.
     pub server_max_fragment: Option<u16>,
+    /// TLS 1.3: whether the client has a key share of X25519MLKEM768, and one of another group.
+    pub shares_hybrid: bool,
 }
 
 /// Reads along. It looks at nothing but what is in the clear.
@@ -79,6 +83,7 @@ struct Offered {
     /// The place of the external PSK among those that are offered.
     external_psk: Option<u16>,
     max_fragment: Option<Fragment>,
+    shares_hybrid: bool,
 }
 
 struct Chosen {
@@ -187,6 +192,7 @@ impl Witness {
             tickets: self.tickets,
             client_max_fragment: self.hello.as_ref().and_then(|hello| Some(hello.max_fragment?.data(chosen.version))),
             server_max_fragment: chosen.max_fragment.map(|fragment| fragment.data(chosen.version)),
+            shares_hybrid: self.hello.as_ref().is_some_and(|hello| hello.shares_hybrid),
         })
     }
 
@@ -235,6 +241,7 @@ impl Witness {
             has_ml_dsa: find(ExtensionType::SIGNATURE_ALGORITHMS).is_some_and(names_ml_dsa),
             external_psk: find(ExtensionType::PRE_SHARED_KEY).and_then(place_of_external_psk),
             max_fragment: hello.extensions.and_then(Fragment::find),
+            shares_hybrid: find(ExtensionType::KEY_SHARE).is_some_and(has_hybrid_and_another),
         });
     }
 
@@ -278,6 +285,13 @@ impl Fragment {
             Self::Limit(most) | Self::Length(most) => most,
         }
     }
+}
+
+fn has_hybrid_and_another(data: &[u8]) -> bool {
+    let Ok(shares) = KeyShareClientHello::parse(data) else { return false };
+    let is_hybrid = |group: NamedGroup| group == NamedGroup::X25519MLKEM768;
+    let (hybrid, others): (Vec<_>, Vec<_>) = shares.client_shares.iter().partition(|share| is_hybrid(share.group));
+    !hybrid.is_empty() && !others.is_empty()
 }
 
 /// ML-DSA-44, -65 and -87 (draft-ietf-tls-mldsa), in a list behind its length.

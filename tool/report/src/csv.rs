@@ -340,6 +340,7 @@ fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
         .known("connections_per_second", |it| Some(it.scaling?.rate.round() as u64))
         .known("scaling", |it| Some(it.scaling?.scaling?.median))
         .interval("scaling_ci95_low", "scaling_ci95_high", |it| it.scaling?.scaling?.ci95)
+        .field("hybrid_share", |it| it.case.hybrid_share)
         .records
 }
 

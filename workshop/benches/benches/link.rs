@@ -168,6 +168,7 @@ fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, group
         key_pairs: KeyPairs::Fresh,
         max_fragment: None,
         releases_buffers: false,
+        shares_all_groups: false,
         remembers_chains: false,
         date: UnixTime::now(),
     }
@@ -218,6 +219,7 @@ fn record(stack: &str, cases: &[Case], keys: &Keys) -> anyhow::Result<CompareDoc
         callgrind: None,
         earlier: None,
         links: Some(LinkPlan { links: vec![link], seed: 1 }),
+        threads: &[],
         heap_counter: None,
     };
     let launcher = Launcher {

@@ -12,7 +12,8 @@ fn row<'d>(document: &'d Value, client: &str, handshake: &str) -> &'d Value {
     let rows = document["rows"].as_array().unwrap();
     let name = |row: &Value| {
         let words: Vec<&str> = ["kind", "key", "group"].iter().map(|field| row[*field].as_str().unwrap()).collect();
-        words.join(" ") + if row["retried"] == true { " retried" } else { "" }
+        let retried = if row["retried"] == true { " retried" } else { "" };
+        words.join(" ") + retried + if row["hybrid_share"] == true { " + hybrid share" } else { "" }
     };
     let found = rows.iter().find(|row| row["client"] == client && name(row) == handshake);
     found.unwrap_or_else(|| panic!("no row {handshake} of {client}: {:#?}", rows.iter().map(name).collect::<Vec<_>>()))
@@ -39,6 +40,10 @@ fn ml_kem_and_ml_dsa_have_rows_with_bytes_and_flights() {
         // An encapsulation key of ML-KEM-768 has 1184 bytes, a ciphertext 1088 (FIPS 203 table 3), a signature of ECDSA a few more or less.
         assert_eq!(bytes(hybrid, "sent") - bytes(classical, "sent"), 1184, "{client}");
         assert!((1080..1096).contains(&(bytes(hybrid, "received") - bytes(classical, "received"))), "{client}");
+        let two_shares = row(&document, client, "full p-256 x25519 + hybrid share");
+        // A key share of the hybrid, its group and length, and the group in the list of those that are supported.
+        assert_eq!(bytes(two_shares, "sent") - bytes(classical, "sent"), 1184 + 32 + 4 + 2, "{client}");
+        assert!(bytes(two_shares, "received").abs_diff(bytes(classical, "received")) < 8, "{client}");
         let retried = row(&document, client, "full p-256 X25519MLKEM768 retried");
         assert!(bytes(retried, "sent") > bytes(hybrid, "sent") + 100, "two ClientHellos: {retried:#}");
         assert!(bytes(retried, "received") > bytes(hybrid, "received") + 50, "and a HelloRetryRequest: {retried:#}");
@@ -59,6 +64,11 @@ fn ml_kem_and_ml_dsa_have_rows_with_bytes_and_flights() {
     for words in ["X25519MLKEM768 instead of x25519", "HelloRetryRequest", "14600 bytes (RFC 6928): a round trip more"] {
         assert!(conclusion.contains(words), "{words}: {conclusion}");
     }
+    let claims = document["claims"].as_array().unwrap();
+    let of_shares = claims.iter().filter(|it| it["claim"].as_str().unwrap().contains("two key shares"));
+    let decided: Vec<_> = of_shares.map(|it| (it["stack"].as_str().unwrap(), it["measured"].is_number())).collect();
+    let expected = [("rustls-aws-lc", true), ("engine → rustls-aws-lc", true), ("rustls-ring", false)];
+    assert_eq!(decided, expected, "{claims:#?}");
     is_said_to_be_unsupported(&document);
 }
 

@@ -52,7 +52,10 @@ fn threads_of_rustls_share_one_context() {
     );
     let mut lines = csv.lines();
     let header = lines.next().unwrap();
-    assert!(header.ends_with(",threads,connections_per_second,scaling,scaling_ci95_low,scaling_ci95_high"), "{header}");
+    assert!(
+        header.ends_with(",threads,connections_per_second,scaling,scaling_ci95_low,scaling_ci95_high,hybrid_share"),
+        "{header}"
+    );
 }
 
 #[test]

@@ -24,25 +24,30 @@ pub(super) const SCENARIO: Scenario = Scenario {
     kinds: &[(Kind::Full, false), (Kind::Ticket, false)],
     beside: |version, key, group| {
         let full = Case::new(version, Kind::Full, key, group, false);
-        // Two rounds of the key exchange, whose price the certificate does not change.
-        full.filter(|_| group == HYBRID && !key.has_ml_dsa()).and_then(Case::with_retry).into_iter().collect()
+        // Two rounds of the key exchange, or two key shares of the client, whose price the certificate does not change.
+        let full = full.filter(|_| !key.has_ml_dsa());
+        let retried = full.filter(|_| group == HYBRID).and_then(Case::with_retry);
+        retried.into_iter().chain(full.and_then(Case::with_hybrid_share)).collect()
     },
     compares: |from, to| {
         // A field differs from the row that it is measured against, and no other.
         let resumed = Case { kind: Kind::Ticket, ..*from };
         let retried = Case { retried: true, ..*from };
+        let with_share = Case { hybrid_share: true, ..*from };
         let with_group = Case { group: to.group, ..*from };
         let with_key = Case { key: to.key, ..*from };
         let post_quantum = classical(to.group()) == Some(from.group());
         from.kind == Kind::Full
             && !from.retried
+            && !from.hybrid_share
             && (*to == resumed
                 || *to == retried
+                || *to == with_share
                 || (*to == with_group && post_quantum)
                 || (*to == with_key && from.key == Key::P256 && to.key.has_ml_dsa()))
     },
     concludes: |document| {
-        let full = |case: &CompareCase| case.kind == Kind::Full && !case.retried;
+        let full = |case: &CompareCase| case.kind == Kind::Full && !case.retried && !case.hybrid_share;
         let in_hybrid = |case: &CompareCase| case.group == HYBRID.to_string();
         let key_exchange = costs_of(document, &format!("{HYBRID} instead of {}, full,", NamedGroup::X25519), |from, to| {
             full(from) && full(to) && in_hybrid(to) && from.key == to.key && !in_hybrid(from)
@@ -82,7 +87,7 @@ fn classical(group: NamedGroup) -> Option<NamedGroup> {
 
 /// By how much the hybrid makes each side's bytes more, from the first stack that has both groups.
 fn bytes_of_group(document: &CompareDocument) -> Option<String> {
-    let is_full = |row: &&CompareRow| row.case.kind == Kind::Full && !row.case.retried;
+    let is_full = |row: &&CompareRow| row.case.kind == Kind::Full && !row.case.retried && !row.case.hybrid_share;
     let of_group =
         |group: NamedGroup| document.rows.iter().filter(is_full).filter(move |it| it.case.group == group.to_string());
     let (before, after) = of_group(NamedGroup::X25519).find_map(|before| {
@@ -140,13 +145,16 @@ mod tests {
         let pairs = || cases.iter().flat_map(|from| cases.iter().map(move |to| (from, to)));
         let compared: Vec<_> = pairs().filter(|(from, to)| (SCENARIO.compares)(from, to)).collect();
         for (from, to) in &compared {
-            let differences = [from.kind != to.kind, from.group != to.group, from.key != to.key, from.retried != to.retried];
-            assert_eq!(differences.into_iter().filter(|differs| *differs).count(), 1, "{from} with {to}");
+            let of_shares = [from.retried != to.retried, from.hybrid_share != to.hybrid_share];
+            let differences =
+                [from.kind != to.kind, from.group != to.group, from.key != to.key].into_iter().chain(of_shares);
+            assert_eq!(differences.filter(|differs| *differs).count(), 1, "{from} with {to}");
         }
         let count = |is: fn(&Case) -> bool| compared.iter().filter(|(_, to)| is(to)).count();
         assert_eq!(count(|to| to.retried), 1);
         assert_eq!(count(|to| to.kind == Kind::Full && to.key.has_ml_dsa()), 4);
         assert_eq!(count(|to| to.kind == Kind::Ticket), 9);
-        assert_eq!(compared.len(), 1 + 4 + 9 + 3, "and three groups");
+        assert_eq!(count(|to| to.hybrid_share), 1);
+        assert_eq!(compared.len(), 1 + 1 + 4 + 9 + 3, "and three groups");
     }
 }

@@ -45,6 +45,9 @@ pub struct CompareCase {
     /// Whether idle connections give back what the library has a mode or a call to give back.
     #[serde(default)]
     pub releases_buffers: bool,
+    /// Whether the client has a key share of X25519MLKEM768 too, which it prefers and the server has not; absent where not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hybrid_share: bool,
 }
 
 impl CompareCase {

@@ -37,6 +37,9 @@ pub fn check(case: Case, seen: WireFacts, accounts: [Option<StackAccount>; 2], r
         (false, true) => return Err(Failed::because("a HelloRetryRequest was observed where none was asked for")),
         _ => {}
     }
+    if case.hybrid_share && !seen.shares_hybrid {
+        return Err(Failed::unsupported("the client sends no key share of X25519MLKEM768 beside the other"));
+    }
     if let Some(most) = case.max_fragment {
         check_max_fragment(most, seen)?;
     }

@@ -2,6 +2,7 @@
 
 use reprise_model::{KeyPairs, Kind, PskMode, ServerChain, Version};
 use reprise_stack::{Context, ContextOptions, Pem, SessionMode, Side, Stack, StackPsk};
+use reprise_wire::NamedGroup;
 use rustls_pki_types::UnixTime;
 
 use crate::case::{Case, NO_GROUP};
@@ -21,7 +22,8 @@ pub fn side_context(
     // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
     // used is observed.
     let in_vain = case.shared_in_vain().filter(|_| side == Side::Client);
-    let mut groups: Vec<u16> = in_vain.map(|group| group.0).into_iter().chain([case.group]).collect();
+    let hybrid = Some(NamedGroup::X25519MLKEM768).filter(|_| case.hybrid_share && side == Side::Client);
+    let mut groups: Vec<u16> = in_vain.or(hybrid).map(|group| group.0).into_iter().chain([case.group]).collect();
     groups.retain(|group| *group != NO_GROUP.0);
     groups.extend(
         case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
@@ -78,6 +80,7 @@ pub(super) fn options<'a>(
         key_pairs: if side == Side::Server { case.key_pairs } else { KeyPairs::Fresh },
         max_fragment: case.max_fragment,
         releases_buffers: case.releases_buffers,
+        shares_all_groups: case.hybrid_share && side == Side::Client,
         remembers_chains: side == Side::Client && case.chain == ServerChain::Cached,
         date: UnixTime::now(),
     }

@@ -178,11 +178,15 @@ const OF_SERVERS: &str = "Ratios of the servers' CPU time, each with its own cli
 const OF_PAIRS_AHEAD: &str = "Ratios of both sides' CPU time under TLS 1.3, fresh by ahead: above 1, ahead is cheaper. What was published is time \
     on a clock of client and server on one computer, where the server makes the pair while the client makes its own.";
 
+const OF_SHARES: &str = "Ratios of both sides' CPU time, one key share of the client by two, of which the server takes the same: below 1, two cost \
+    more. What was published is handshakes a second on a clock, of 'openssl s_time' with 's_server', each version with its own defaults.";
+
 fn of_claims(document: &CompareDocument) -> &'static str {
     match document.over {
         _ if document.scenario == "stacks" => OF_SERVERS,
         _ if is_of_bulk(document) => bulk::OF_CLAIMS,
         _ if document.scenario == "pregenerate" => OF_PAIRS_AHEAD,
+        _ if document.scenario == "post-quantum" => OF_SHARES,
         CompareOver::Memory => ONE_THREAD,
         CompareOver::Loopback => TWO_PROCESSES,
     }

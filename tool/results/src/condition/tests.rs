@@ -56,6 +56,7 @@ fn case(tls: Version, kind: Kind) -> CompareCase {
         retried: false,
         max_fragment: None,
         releases_buffers: false,
+        hybrid_share: false,
     }
 }
 

@@ -18,7 +18,14 @@ pub(in crate::page) fn words(case: &CompareCase) -> String {
     let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
     let mode = psk_ke(case.psk_mode);
     let retried = if case.retried { " retried" } else { "" };
-    format!("{} {}{mode} {}{group}{mutual}{request}{retried}{}", case.tls.number(), case.kind, case.key, prepared(case))
+    let shares = if case.hybrid_share { " + hybrid share" } else { "" };
+    format!(
+        "{} {}{mode} {}{group}{mutual}{request}{retried}{shares}{}",
+        case.tls.number(),
+        case.kind,
+        case.key,
+        prepared(case)
+    )
 }
 
 /// What was there before the handshake, where that is not as usual.
