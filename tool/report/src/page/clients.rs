@@ -125,7 +125,7 @@ fn sentences(rows: &[ClientRow<'_>]) -> Vec<String> {
         let retried: Vec<&ClientRow<'_>> = of_version.iter().copied().filter(|row| row.retried().0 > 0).collect();
         if !retried.is_empty() {
             let (listed, more) = (names(&retried), of_version.len() > retried.len());
-            let others = if more { "; the others share the group that it wants" } else { "" };
+            let others = if more { "; on the others it does not" } else { "" };
             let listed = if more { listed_names(&listed) } else { "every client".to_owned() };
             sentences.push(format!(
                 "The server has {listed} start again with a HelloRetryRequest, which costs a round trip on each full connection{others}.",

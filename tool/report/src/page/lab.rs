@@ -7,7 +7,7 @@ use reprise_page::chart::{Bar, Bars, Chart, Group, Interval, Intervals, Points};
 use reprise_page::conditions::conditions;
 use reprise_page::figures::{Figure, Scale, Unit};
 use reprise_page::table::{Rows, Table, Tone};
-use reprise_page::{Block, Fact, Page, Shown, grouped, source};
+use reprise_page::{Block, Fact, Page, Shown, grouped, offered_as, source};
 use reprise_results::lab_sentences;
 
 use super::baseline::{Labelled, baseline};
@@ -76,7 +76,9 @@ fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
         None if comparisons.is_empty() => "none: no connection completed".to_owned(),
         None => "interleaved; n says how many connections are behind a figure".to_owned(),
     };
-    let mut facts = vec![Fact::new("samples", samples)];
+    let like = document.results.first().and_then(|result| result.target.like.as_ref());
+    let mut facts: Vec<Fact> = offered_as(like).into_iter().collect();
+    facts.push(Fact::new("samples", samples));
     let libraries = &document.provenance.libraries;
     if !libraries.is_empty() {
         let shown: Vec<String> = libraries.iter().map(|(name, version)| format!("{name} {version}")).collect();
