@@ -76,8 +76,9 @@ fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
         None if comparisons.is_empty() => "none: no connection completed".to_owned(),
         None => "interleaved; n says how many connections are behind a figure".to_owned(),
     };
-    let like = document.results.first().and_then(|result| result.target.like.as_ref());
-    let mut facts: Vec<Fact> = offered_as(like).into_iter().collect();
+    let target = document.results.first().map(|result| &result.target);
+    let offered = target.and_then(|target| offered_as(target.like.as_ref(), target.ech_grease));
+    let mut facts: Vec<Fact> = offered.into_iter().collect();
     facts.push(Fact::new("samples", samples));
     let libraries = &document.provenance.libraries;
     if !libraries.is_empty() {

@@ -23,7 +23,7 @@ pub(super) fn hellos_of(client: &Client) -> anyhow::Result<Vec<(ProtocolVersion,
     while hellos.len() < CONNECTIONS {
         let hello = match &client.run {
             Run::Built(hello) => hello()?,
-            Run::Program(command) => captured(|url, folder| command(url, folder))?,
+            Run::Program(command) => captured(command)?,
         };
         let Some((version, message)) = first_message(&hello)? else { bail!("it sent no whole ClientHello") };
         hellos.push((version, message.get(Handshake::HEADER_LEN..).unwrap_or_default().to_vec()));
