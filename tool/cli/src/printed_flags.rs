@@ -26,7 +26,9 @@ const SESSIONS: &[&str] = &["measure", "trace"];
 const PRINTED_BY: &[(&str, &[&str])] = &[
     ("connection/src/target.rs", CONNECTING),
     ("layers/src/", &["layers"]),
+    ("report/src/page/clients.rs", &["measure"]),
     ("report/src/page/explain.rs", &["explain"]),
+    ("report/src/page/fingerprints.rs", &["trace", "diagnose"]),
     ("explain/src/", &["load"]),
     ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
