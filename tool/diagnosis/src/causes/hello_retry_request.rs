@@ -37,8 +37,9 @@ fn of_measurement(case: &MeasuredCase<'_>) -> Option<Finding> {
     let counted = format!("HelloRetryRequest: {}", counted.join(", "));
     let without = format!("Without it here: --groups {}", sharing_first(retry));
     let evidence = [counted, groups].into_iter().chain(price).chain([without]);
-    let is_shared_by_clients = [NamedGroup::X25519, NamedGroup::X25519MLKEM768].iter().any(|it| it.to_string() == *shared);
-    // Clients that share the hybrid group share X25519 beside it; this one shares the first of its groups alone.
+    let usual = [NamedGroup::X25519, NamedGroup::X25519MLKEM768].map(|group| group.to_string());
+    let is_shared_by_clients = shared.split(" and ").any(|shared| usual.iter().any(|usual| usual == shared));
+    // Clients that share the hybrid group share X25519 beside it; with --groups this one shares the first alone.
     let is_shared_too = *group == NamedGroup::X25519.to_string();
     let finding = if is_shared_by_clients && !is_shared_too {
         case.found(&CAUSE, Severity::Risk, Confidence::Certain, title)

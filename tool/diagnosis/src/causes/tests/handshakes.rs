@@ -46,6 +46,14 @@ fn a_server_that_asks_for_another_group_is_told() {
 }
 
 #[test]
+fn a_client_that_shares_two_groups_is_as_usual() {
+    let finding = retried("X25519MLKEM768 and x25519", "secp384r1", Some(22_400)).only(&hello_retry_request::CAUSE);
+    let expected =
+        ["Risk, Certain", "asks for secp384r1 where the client shares X25519MLKEM768 and x25519", "ssl_ecdh_curve"];
+    assert_tells(&hello_retry_request::CAUSE, 0, finding, &expected);
+}
+
+#[test]
 fn without_a_comparison_a_retry_costs_a_round_trip() {
     let cost = |example: Example| told(&example.only(&hello_retry_request::CAUSE).unwrap());
     let few = cost(retried("x25519", "secp384r1", None));
