@@ -34,7 +34,7 @@ const READ_EACH_TIME: &[(&str, &str)] = &[
     ("board", "stacks keys groups suites current clock runs requests matrix quick listen firmware images"),
     (
         "compare",
-        "stacks keys tls groups suites records over crossed samples quick instructions seed timeout rtt baseline fail-if plugin",
+        "stacks keys tls groups suites records over crossed threads samples quick instructions seed timeout rtt baseline fail-if plugin",
     ),
     (
         "layers",
