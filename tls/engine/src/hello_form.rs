@@ -138,3 +138,83 @@ pub(crate) fn ech_grease(client_random: &[u8; 32], lengths: &[u16], out: &mut Ve
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(payload);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use reprise_model::{Nanos, Version};
+    use reprise_wire::{CipherSuite, ClientHello, Handshake, first_message};
+    use rustls_pki_types::{ServerName, UnixTime};
+
+    use super::*;
+    use crate::{CertificatePolicy, Config, Connection, FreshKeyShares, Offer, Start, SystemEntropy};
+
+    /// The ClientHello in a form of a few extensions.
+    fn hello(permutes: bool) -> Vec<u8> {
+        let filled = [ExtensionType::SERVER_NAME, ExtensionType::SUPPORTED_GROUPS, ExtensionType::KEY_SHARE];
+        let mut extensions = vec![HelloExtension::Grease(Vec::new()), HelloExtension::EchGrease(vec![144])];
+        extensions.extend(filled.map(HelloExtension::Filled));
+        extensions
+            .extend([ExtensionType::SUPPORTED_VERSIONS, ExtensionType::SIGNATURE_ALGORITHMS].map(HelloExtension::Filled));
+        extensions.push(HelloExtension::Fixed(ExtensionType::POST_HANDSHAKE_AUTH, Vec::new()));
+        extensions.extend([HelloExtension::PaddingTo512, HelloExtension::Grease(vec![0])]);
+        let form = HelloForm {
+            versions: vec![ProtocolVersion(GREASE), ProtocolVersion::TLS_1_3, ProtocolVersion::TLS_1_2],
+            extensions,
+            permutes,
+            record_version: ProtocolVersion::TLS_1_2,
+            is_compatible: true,
+        };
+        let name = ServerName::try_from("localhost").unwrap();
+        let policy = CertificatePolicy::AcceptAnyChain;
+        let own = Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
+        let config = Config {
+            versions: vec![Version::Tls13],
+            cipher_suites: vec![CipherSuite(GREASE), CipherSuite::TLS_AES_128_GCM_SHA256],
+            groups: vec![NamedGroup(GREASE), NamedGroup::X25519],
+            key_share_groups: vec![NamedGroup(GREASE), NamedGroup::X25519],
+            form: Some(Arc::new(form)),
+            ..own
+        };
+        let start = Start { offer: Offer::Full { session_ticket: true }, date: UnixTime::now() };
+        let mut sent = Vec::new();
+        Connection::start(Arc::new(config), start, Nanos(0)).unwrap().append_outgoing(&mut sent);
+        let (version, message) = first_message(&sent).unwrap().unwrap();
+        assert_eq!(version, ProtocolVersion::TLS_1_2);
+        message[Handshake::HEADER_LEN..].to_vec()
+    }
+
+    fn order(body: &[u8]) -> Vec<u16> {
+        ClientHello::parse(body).unwrap().extensions.unwrap().iter().map(|(extension, _)| extension.0).collect()
+    }
+
+    #[test]
+    fn a_form_is_padded_greased_and_in_its_order() {
+        let body = hello(false);
+        assert_eq!(body.len() + Handshake::HEADER_LEN, 512);
+        let hello = ClientHello::parse(&body).unwrap();
+        let suites: Vec<u16> = hello.cipher_suites.iter().map(|suite| suite.0).collect();
+        assert!(is_grease(suites[0]) && suites[1] == 0x1301, "{suites:?}");
+        let order = order(&body);
+        // The padding stands at the end, where no PSK follows.
+        let (first, last) = (order[0], order[order.len() - 2]);
+        assert!(is_grease(first) && is_grease(last) && first != last, "{order:?}");
+        assert_eq!(order[1..8], [65037, 0, 10, 51, 43, 13, 49]);
+        let ech = hello.extensions.unwrap().find(ExtensionType::ENCRYPTED_CLIENT_HELLO).unwrap();
+        assert_eq!(ech.len(), 6 + 2 + 32 + 2 + 144);
+    }
+
+    #[test]
+    fn a_permuted_form_has_the_same_extensions_and_grease_at_its_ends() {
+        let orders: Vec<Vec<u16>> = (0..20).map(|_| order(&hello(true))).collect();
+        for order in &orders {
+            assert!(is_grease(order[0]), "{order:?}");
+            let mut known: Vec<u16> = order.iter().copied().filter(|it| !is_grease(*it)).collect();
+            known.sort_unstable();
+            assert_eq!(known, [0, 10, 13, 21, 43, 49, 51, 65037]);
+        }
+        let without_grease = |order: &Vec<u16>| order.iter().copied().filter(|it| !is_grease(*it)).collect::<Vec<_>>();
+        assert!(orders.iter().any(|order| without_grease(order) != without_grease(&orders[0])));
+    }
+}
